@@ -46,9 +46,8 @@ Index dense_bytes(const BlockPattern& operand, bool by_rows, UseDense use) {
     const double least = use == UseDense::always ? 0 : least_dense_share * static_cast<double>(elements);
     if (stored == 0 || static_cast<double>(stored) < least) continue;
     const int owner = by_rows ? operand.rows().panel_owner(row) : operand.cols().panel_owner(col);
-    sums[static_cast<std::size_t>(owner)] +=
-        elements * static_cast<Index>(sizeof(T)) +
-        operand.panel_blocks(p) * static_cast<Index>(sizeof(DenseBlock));
+    sums[static_cast<std::size_t>(owner)] += elements * static_cast<Index>(sizeof(T)) +
+                                             operand.panel_blocks(p) * static_cast<Index>(sizeof(DenseBlock));
   }
   return largest(sums);
 }

@@ -22,7 +22,8 @@ KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix
     norms_.push_back(Data::bytes(
         runtime, static_cast<std::size_t>(pattern_->panel_blocks(p)) * sizeof(double), Data::every_rank));
     const Index rows = pattern_->row_panel(p), cols = pattern_->col_panel(p);
-    all_.most_rows = std::max(all_.most_rows, word_of(static_cast<Index>(pattern_->rows().panel(rows).size())));
+    all_.most_rows =
+        std::max(all_.most_rows, word_of(static_cast<Index>(pattern_->rows().panel(rows).size())));
     all_.most_columns =
         std::max(all_.most_columns, word_of(static_cast<Index>(pattern_->cols().panel(cols).size())));
     sequence.insert(BlockNorms<T>{.pattern = pattern_->packed(),
@@ -40,9 +41,9 @@ KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix
     std::copy(panels_.begin(), panels_.end(), access.array<std::int32_t>().begin());
   }
   totals_ = Data::bytes(runtime, count * KeptLayout::size * sizeof(std::int64_t), Data::every_rank);
-  row_counts_ =
-      Data::bytes(runtime, count * 2 * static_cast<std::size_t>(std::max(all_.most_rows, 1)) * sizeof(std::int32_t),
-                  Data::every_rank);
+  row_counts_ = Data::bytes(
+      runtime, count * 2 * static_cast<std::size_t>(std::max(all_.most_rows, 1)) * sizeof(std::int32_t),
+      Data::every_rank);
   for_each_part([&](const KeptPanels& part, const std::vector<const Data*>& norms) {
     sequence.insert(FindKept{.pattern = pattern_->packed(),
                              .panels = numbers_,
@@ -62,7 +63,8 @@ void KeptBlocks<T>::for_each_part(const Visit& visit) const {
   for (std::int32_t first = 0; first < all_.count; first += max_kept_panels) {
     const std::int32_t count = std::min(all_.count - first, max_kept_panels);
     visit(KeptPanels{first, count, all_, eps_},
-          pointers_to(std::span(norms_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count))));
+          pointers_to(
+              std::span(norms_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count))));
   }
 }
 
@@ -111,10 +113,11 @@ BlockPatternPointer KeptBlocks<T>::kept_pattern(Sequence& sequence) {
   Index words = PackedPattern::words_without_panels(pattern_->rows().panels(), pattern_->rows().blocks(),
                                                     pattern_->cols().panels(), pattern_->cols().blocks());
   for (const Index p : panels_)
-    words += PackedPattern::panel_words(
-        static_cast<Index>(pattern_->rows().panel(pattern_->row_panel(p)).size()),
-        blocks_[static_cast<std::size_t>(p)]);
-  Data packed = Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
+    words +=
+        PackedPattern::panel_words(static_cast<Index>(pattern_->rows().panel(pattern_->row_panel(p)).size()),
+                                   blocks_[static_cast<std::size_t>(p)]);
+  Data packed =
+      Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
   for_each_part([&](const KeptPanels& part, const std::vector<const Data*>& norms) {
     sequence.insert(WriteKept{.pattern = pattern_->packed(),
                               .panels = numbers_,
@@ -125,8 +128,8 @@ BlockPatternPointer KeptBlocks<T>::kept_pattern(Sequence& sequence) {
                               .part = part},
                     {.execute_on = runtime.rank()});
   });
-  const auto found = BlockPattern::from_packed(runtime, pattern_->layout(), std::move(packed), blocks_, elements_,
-                                               identity_);
+  const auto found = BlockPattern::from_packed(runtime, pattern_->layout(), std::move(packed), blocks_,
+                                               elements_, identity_);
   if (runtime.size() == 1) return found;
   std::vector<PanelIndex> index(static_cast<std::size_t>(pattern_->panels()));
   for (const Index p : panels_) index[static_cast<std::size_t>(p)] = found->index(p);
@@ -157,7 +160,7 @@ Index filter(BlockSparseMatrix<T>& a, double eps) {
                       [&] { return filter_blocks(a, eps).all; });
 }
 
-#define TESSERA_INSTANTIATE(T)         \
+#define TESSERA_INSTANTIATE(T)          \
   template class detail::KeptBlocks<T>; \
   template Index filter<T>(BlockSparseMatrix<T>&, double);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -46,8 +46,9 @@ template <class T>
 std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& options) {
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
-                       options.result_on_host, options.dense, options.filter, options.reuse_plan, limits.first_row, limits.end_row,
-                       limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
+                       options.result_on_host, options.dense, options.filter, options.reuse_plan,
+                       limits.first_row, limits.end_row, limits.first_col, limits.end_col, limits.first_inner,
+                       limits.end_inner);
 }
 
 template <class T>
@@ -257,7 +258,8 @@ class ProductWork final : public Work {
     if (!records_) records_.emplace(*plan_);
     sequence_ = std::make_unique<Sequence>(runtime_);
     sequence_->begin_stage("scale");
-    numeric_.store = beta == T(0) && whole(options_.limits, c.rows(), c.cols()) ? Store::overwrite : Store::add;
+    numeric_.store =
+        beta == T(0) && whole(options_.limits, c.rows(), c.cols()) ? Store::overwrite : Store::add;
     numeric_.fetch = options_.result_on_host && !drop_;
     if (numeric_.store == Store::overwrite)
       next_ = BlockSparseMatrix<T>(pattern);

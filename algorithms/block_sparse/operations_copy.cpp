@@ -44,7 +44,8 @@ namespace {
 
 /// B := factor A on the blocks that both have, zero on B's others; their blocks have the same places.
 template <class T>
-void copy_matching(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b, T factor) {
+void copy_matching(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                   T factor) {
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   for (Index p = 0; p < to.panels(); ++p) {
     if (!b.panel(p).valid()) continue;

@@ -71,24 +71,24 @@ void ProductPlan::find() {
   local_numbers_ = upload(runtime, std::vector<std::int32_t>(local_panels_.begin(), local_panels_.end()));
   const PanelsOfC of_c = panels_of_c();
   const std::size_t panels = std::max<std::size_t>(local_panels_.size(), 1);
-  const Data totals = Data::bytes(
-                 runtime, panels * static_cast<std::size_t>(layout_.size()) * sizeof(std::int64_t),
-                 Data::every_rank),
+  const Data totals = Data::bytes(runtime,
+                                  panels * static_cast<std::size_t>(layout_.size()) * sizeof(std::int64_t),
+                                  Data::every_rank),
              row_counts = Data::bytes(
-                 runtime, panels * static_cast<std::size_t>(std::max(of_c.most_rows, 1)) * 2 * sizeof(std::int32_t),
+                 runtime,
+                 panels * static_cast<std::size_t>(std::max(of_c.most_rows, 1)) * 2 * sizeof(std::int32_t),
                  Data::every_rank);
   Sequence sequence(runtime);
-  sequence.insert(
-      FindProducts{.a = a.packed(),
-                   .b = b.packed(),
-                   .c = c.packed(),
-                   .panels = local_numbers_,
-                   .totals = totals,
-                   .row_counts = row_counts,
-                   .of_c = of_c,
-                   .layout = layout_,
-                   .products = expected_products()},
-      {.execute_on = runtime.rank()});
+  sequence.insert(FindProducts{.a = a.packed(),
+                               .b = b.packed(),
+                               .c = c.packed(),
+                               .panels = local_numbers_,
+                               .totals = totals,
+                               .row_counts = row_counts,
+                               .of_c = of_c,
+                               .layout = layout_,
+                               .products = expected_products()},
+                  {.execute_on = runtime.rank()});
   totals.fetch_to_host();
   // The values of C cannot be allocated before its blocks are known.
   finish(sequence);
@@ -153,7 +153,8 @@ BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& r
     words += PackedPattern::panel_words(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()),
                                         found_blocks_[static_cast<std::size_t>(p)]);
   agree(runtime, 0, [&] { require_words(words); });
-  Data packed = Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
+  Data packed =
+      Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
   writing_ = std::make_unique<Sequence>(runtime);
   writing_->insert(WriteProductPattern{.a = patterns_.a->packed(),
                                        .b = patterns_.b->packed(),
@@ -166,8 +167,8 @@ BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& r
                                        .totals_size = layout_.size(),
                                        .products = expected_products()},
                    {.execute_on = runtime.rank()});
-  const auto found =
-      BlockPattern::from_packed(runtime, c.layout(), std::move(packed), found_blocks_, found_elements_, identity_);
+  const auto found = BlockPattern::from_packed(runtime, c.layout(), std::move(packed), found_blocks_,
+                                               found_elements_, identity_);
   if (runtime.size() == 1) return found;
   finish(*writing_);
   writing_.reset();
@@ -238,19 +239,20 @@ void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<c
         begins.push_back({word_of(runs), word_of(products)});
         all_runs += runs_here;
         if (here == 0) continue;
-        set.classes.push_back({word_of(rows), word_of(cols), word_of(inner), word_of(runs), word_of(runs_here),
-                               word_of(products), word_of(here)});
+        set.classes.push_back({word_of(rows), word_of(cols), word_of(inner), word_of(runs),
+                               word_of(runs_here), word_of(products), word_of(here)});
         runs += runs_here;
         products += here;
         require_small(patterns_.c->runtime(), "products", products, false);
       }
-  set.complete = layout_.sets == 1 && set.all_runs && inner_.count() == 1 &&
-                 all_runs == pattern_->panel_blocks(p);
+  set.complete =
+      layout_.sets == 1 && set.all_runs && inner_.count() == 1 && all_runs == pattern_->panel_blocks(p);
 }
 
 std::int32_t ProductPlan::class_number(const StackClass& shape) const noexcept {
   const auto number = [](const SizeClasses& classes, std::int32_t size) {
-    return word_of(std::find(classes.sizes.begin(), classes.sizes.end(), Index(size)) - classes.sizes.begin());
+    return word_of(std::find(classes.sizes.begin(), classes.sizes.end(), Index(size)) -
+                   classes.sizes.begin());
   };
   return (number(rows_, shape.m) * cols_.count() + number(cols_, shape.n)) * inner_.count() +
          number(inner_, shape.k);

@@ -24,8 +24,9 @@ PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>
 void require_small(const Runtime& runtime, const char* what, Index count, bool in_stacks) {
   const Index most = in_stacks ? max_stack_elements - 1 : std::numeric_limits<std::int32_t>::max();
   if (count > most)
-    throw_on_all_ranks(runtime, InvalidArgument("panel_elements", fmt::format("a panel with {} {}", count, what),
-                                                fmt::format("panels with at most {}", most)));
+    throw_on_all_ranks(runtime,
+                       InvalidArgument("panel_elements", fmt::format("a panel with {} {}", count, what),
+                                       fmt::format("panels with at most {}", most)));
 }
 
 ProductPlan::SizeClasses::SizeClasses(const BlockDimension& dimension) {

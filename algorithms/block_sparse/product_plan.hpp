@@ -140,7 +140,7 @@ class ProductPlan {
   TotalsLayout layout_{};
   ProductMask mask_;
   std::vector<Index> local_panels_;
-  BlockPattern::Identity identity_{};  // of C's panels of this rank
+  BlockPattern::Identity identity_{};                 // of C's panels of this rank
   std::vector<Index> found_blocks_, found_elements_;  // of the panels of this rank
   Data local_numbers_, begins_, work_;
   std::unique_ptr<Sequence> writing_;  // of the pattern

@@ -15,8 +15,8 @@ ProductPlans& ProductPlans::of(Runtime& runtime) {
 
 ProductPlans::Found ProductPlans::find(const ProductPatterns& patterns, bool reuse) {
   if (!reuse) return {std::make_shared<ProductPlan>(patterns), false};
-  const auto found = std::find_if(plans_.begin(), plans_.end(),
-                                  [&](const auto& plan) { return plan->serves(patterns); });
+  const auto found =
+      std::find_if(plans_.begin(), plans_.end(), [&](const auto& plan) { return plan->serves(patterns); });
   if (found != plans_.end()) {
     std::rotate(plans_.begin(), found, found + 1);
     return {plans_.front(), true};
@@ -30,7 +30,8 @@ ProductPlans::Found ProductPlans::find(const ProductPatterns& patterns, bool reu
 
 /// The lists of the last used plans stay, as many as take an eighth of a GPU.
 void ProductPlans::keep_lists(Runtime& runtime) {
-  double left = static_cast<double>(runtime.info().gpu_memory_bytes) * std::max(runtime.info().cuda_workers, 1) / 8;
+  double left =
+      static_cast<double>(runtime.info().gpu_memory_bytes) * std::max(runtime.info().cuda_workers, 1) / 8;
   for (const auto& plan : plans_) {
     left -= plan->list_bytes();
     plan->keeps_lists = left >= 0;

@@ -104,8 +104,8 @@ void count_products(const ProductPlan& plan, const ProductRecords& records, doub
     if (!c.panel_local(p)) continue;
     const std::vector<StackSet>& sets = plan.sets(p);
     for (std::size_t s = 0; s < sets.size(); ++s)
-      filtered += static_cast<double>(
-          add_stack(sums, plan, sets[s], records.stacks[static_cast<std::size_t>(p)][s]));
+      filtered +=
+          static_cast<double>(add_stack(sums, plan, sets[s], records.stacks[static_cast<std::size_t>(p)][s]));
     for (Index inner = 0; inner < plan.inner_panels(); ++inner)
       if (sets.empty() || plan.dense(p, inner))
         for (const StackClass& shape : plan.counts(p).classes[static_cast<std::size_t>(inner)])

@@ -82,9 +82,9 @@ class Norms {
     Data& norms = panels_[static_cast<std::size_t>(p)];
     if (norms.valid()) return norms;
     const BlockPattern& pattern = matrix_.pattern();
-    norms = Data::bytes(sequence_.runtime(),
-                        static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(double),
-                        pattern.panel_owner(p));
+    norms =
+        Data::bytes(sequence_.runtime(), static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(double),
+                    pattern.panel_owner(p));
     sequence_.insert(BlockNorms<T>{.pattern = pattern.packed(),
                                    .values = matrix_.panel(p),
                                    .norms = norms,
@@ -126,7 +126,7 @@ class StackTasks {
       for (std::int32_t i = 0; i < set.listed.count; ++i)
         factors.insert(factors.end(), {&operands_.a().panel(pa.panel(pc.row_panel(p), set.listed.inner[i])),
                                        &operands_.b().panel(pb.panel(set.listed.inner[i], pc.col_panel(p)))});
-      sequence_.insert(MultiplyStack<T>{.stack = !local               ? elsewhere_
+      sequence_.insert(MultiplyStack<T>{.stack = !local                 ? elsewhere_
                                                  : record.stack.valid() ? record.stack
                                                                         : set.stack,
                                         .c = c,
@@ -164,9 +164,11 @@ class StackTasks {
     Data stack = Data::bytes(runtime, ProductPlan::stack_size(set), Data::every_rank);
     ListProducts task = plan_.listing(p, set, stack);
     if (options_.eps > 0) {
-      record.filtered = Data::bytes(
-          runtime, static_cast<std::size_t>(task.shape.row_classes * task.shape.col_classes * task.shape.inner_classes) *
-                       sizeof(std::int64_t), Data::every_rank);
+      record.filtered = Data::bytes(runtime,
+                                    static_cast<std::size_t>(task.shape.row_classes * task.shape.col_classes *
+                                                             task.shape.inner_classes) *
+                                        sizeof(std::int64_t),
+                                    Data::every_rank);
       task.filtered = record.filtered;
       if (options_.row_blocks.valid()) task.row_blocks = options_.row_blocks;
       task.norms = norms;
@@ -283,12 +285,12 @@ void require_room(const ProductOperands<T>& operands, const ProductPlan& plan) {
   agree(runtime, 0, [&] { require_gpu_memory(runtime, "multiply_stack", most); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                             \
-  template void submit_products<T>(Sequence&, const ProductOperands<T>&, ProductPlan&,                     \
-                                   const BlockSparseMatrix<T>&, const NumericOptions&, ProductRecords&);   \
+#define TESSERA_INSTANTIATE(T)                                                                              \
+  template void submit_products<T>(Sequence&, const ProductOperands<T>&, ProductPlan&,                      \
+                                   const BlockSparseMatrix<T>&, const NumericOptions&, ProductRecords&);    \
   template void list_products<T>(Sequence&, const ProductOperands<T>&, ProductPlan&, const NumericOptions&, \
-                                 ProductRecords&);                                                         \
-  template void require_room<T>(const ProductOperands<T>&, const ProductPlan&);                            \
+                                 ProductRecords&);                                                          \
+  template void require_room<T>(const ProductOperands<T>&, const ProductPlan&);                             \
   template void prepare_kernels<T>(const ProductPlan&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -124,7 +124,9 @@ class BlockPattern {
   /// Stored blocks of a panel.
   Index panel_blocks(Index panel) const noexcept { return panel_blocks_[static_cast<std::size_t>(panel)]; }
   /// Their elements.
-  Index panel_elements(Index panel) const noexcept { return panel_elements_[static_cast<std::size_t>(panel)]; }
+  Index panel_elements(Index panel) const noexcept {
+    return panel_elements_[static_cast<std::size_t>(panel)];
+  }
   /// The pattern as tasks read it, on this rank: an array of 32-bit words, as runtime/matrix/packed_pattern.hpp
   /// describes. Made when it is asked for first.
   /// @throws InvalidArgument for a pattern of 2^31 words or more
@@ -166,7 +168,7 @@ class BlockPattern {
   mutable Data packed_;
   std::vector<Index> panel_blocks_, panel_elements_;
   Index blocks_ = 0, elements_ = 0;
-  bool packed_first_ = false;  // the index is made from packed_
+  bool packed_first_ = false;                    // the index is made from packed_
   std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
   mutable std::once_flag packing_;               // of packed_, or of the index
   mutable std::once_flag identifying_;

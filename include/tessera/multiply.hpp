@@ -49,11 +49,11 @@ struct MultiplyOptions {
   /// blocks of C with ||C_ij||_F < eps are dropped. Norms in double.
   double filter_eps = 0;
   ProductFilterRule filter = ProductFilterRule::exact;  ///< how strictly products are skipped
-  bool retain_sparsity = false;  ///< only the blocks that C has already are computed
+  bool retain_sparsity = false;                         ///< only the blocks that C has already are computed
   /// What a product has found of its patterns (the blocks of C, the lists of products) is kept with the
   /// Runtime, as its plan, for later products of the same patterns. Off: it is found anew, and not kept.
   bool reuse_plan = true;
-  MultiplyLimits limits{};       ///< what takes part; everything if not set
+  MultiplyLimits limits{};  ///< what takes part; everything if not set
   /// C's values are in host memory at the end, on their way there while the rest is computed (after
   /// submit_multiply they may still be on their way, and a reader waits). Otherwise they
   /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.

@@ -63,8 +63,8 @@ struct SizeClasses {
   explicit SizeClasses(const BlockDimension& dimension) {
     for (Index p = 0; p < dimension.panels(); ++p)
       for (const Index block : dimension.panel(p))
-        of_block.push_back(
-            number.try_emplace(dimension.size(block), static_cast<std::int32_t>(number.size())).first->second);
+        of_block.push_back(number.try_emplace(dimension.size(block), static_cast<std::int32_t>(number.size()))
+                               .first->second);
   }
 };
 
@@ -279,10 +279,12 @@ Data BlockPattern::pack() const {
               directory_at = cols_at + PackedPattern::side_words(cols().panels(), cols().blocks());
   Index words = directory_at + 2 * panels();
   for (Index p = 0; p < panels(); ++p)
-    words += PackedPattern::panel_words(static_cast<Index>(rows().panel(row_panel(p)).size()), panel_blocks(p));
+    words +=
+        PackedPattern::panel_words(static_cast<Index>(rows().panel(row_panel(p)).size()), panel_blocks(p));
   if (words > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("pattern", fmt::format("of {} words", words), "a pattern of fewer than 2^31 words");
-  Data data = Data::bytes(*runtime_, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
+  Data data =
+      Data::bytes(*runtime_, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
   const HostAccess access(data, HostAccess::Mode::write);
   std::int32_t* const at = access.array<std::int32_t>().data();
   *reinterpret_cast<PackedHeader*>(at) = {word_of(rows().panels()),
@@ -320,8 +322,7 @@ void BlockPattern::unpack() const {
 
 void BlockPattern::unpack_panel(std::span<const std::int32_t> words, Index p) const {
   PanelIndex& index = index_[static_cast<std::size_t>(p)];
-  const PackedPanel panel =
-      PackedPattern(words.data()).panel(word_of(row_panel(p)), word_of(col_panel(p)));
+  const PackedPanel panel = PackedPattern(words.data()).panel(word_of(row_panel(p)), word_of(col_panel(p)));
   const std::size_t rows = this->rows().panel(row_panel(p)).size();
   if (panel.blocks == 0) {
     index.row_begin.assign(rows + 1, 0);

@@ -78,10 +78,10 @@ struct PeerRecord {
   int threads = 1;   ///< 0: on a GPU
   std::vector<double> seconds;
   std::optional<CheckRecord> check;
-  int gpus = 1;                  ///< number of GPUs, if threads is 0
-  Json result = Json::object();  ///< results of the peer; in the record unless empty
-  std::string note{};            ///< remark that is needed to interpret the time; empty: none
-  std::string version{};         ///< of the library
+  int gpus = 1;                       ///< number of GPUs, if threads is 0
+  Json result = Json::object();       ///< results of the peer; in the record unless empty
+  std::string note{};                 ///< remark that is needed to interpret the time; empty: none
+  std::string version{};              ///< of the library
   std::vector<double> own_seconds{};  ///< of our side, if that is not the whole of the runs
 };
 

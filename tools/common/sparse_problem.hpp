@@ -20,7 +20,7 @@ struct SparseShape {
   ProcessGrid grid;
   std::optional<BlockSizes> sizes;  ///< of rows and columns; none: `pattern`, repeated
   std::vector<Index> pattern;
-  Index panel = 0;  ///< elements; 0: the program chooses
+  Index panel = 0;                           ///< elements; 0: the program chooses
   std::optional<std::uint64_t> homogenized;  ///< seed with which blocks are dealt at random; none: in runs
 
   /// Chooses, for the rows and for the columns, that one of the two lists of sizes whose sum is

@@ -62,8 +62,10 @@ __global__ void __launch_bounds__(side* side)
 template <class T>
 StackFactors<DeviceScalar<T>> device_factors(const StackFactors<T>& factors) {
   StackFactors<DeviceScalar<T>> cast;
-  std::transform(std::begin(factors.a), std::end(factors.a), cast.a, [](const T* p) { return device_cast(p); });
-  std::transform(std::begin(factors.b), std::end(factors.b), cast.b, [](const T* p) { return device_cast(p); });
+  std::transform(std::begin(factors.a), std::end(factors.a), cast.a,
+                 [](const T* p) { return device_cast(p); });
+  std::transform(std::begin(factors.b), std::end(factors.b), cast.b,
+                 [](const T* p) { return device_cast(p); });
   return cast;
 }
 
@@ -85,8 +87,7 @@ void launch_generic_stack(cudaStream_t stream, const StackClass& shape, const St
   if (shape.runs == 0 || shape.m == 0 || shape.n == 0) return;
   const int longer = std::max(shape.m, shape.n);
   const auto run = [&](auto each) {
-    launch<DeviceScalar<T>, each>(stream, shape, entries, runs, device_factors(factors), device_cast(c),
-                                  add);
+    launch<DeviceScalar<T>, each>(stream, shape, entries, runs, device_factors(factors), device_cast(c), add);
   };
   if (longer <= side)
     run(std::integral_constant<int, 1>());
@@ -126,7 +127,8 @@ void launch_stack(cudaStream_t stream, StackCompiler& compiler, std::span<const 
   template void launch_generic_stack<T>(cudaStream_t, const StackClass&, const StackEntry*, const StackRun*, \
                                         const StackFactors<T>&, T*, bool);                                   \
   template void launch_stack_kernel<T>(cudaStream_t, const StackKernel&, const StackClass&,                  \
-                                       const StackEntry*, const StackRun*, const StackFactors<T>&, T*, bool); \
+                                       const StackEntry*, const StackRun*, const StackFactors<T>&, T*,       \
+                                       bool);                                                                \
   template void launch_stack<T>(cudaStream_t, StackCompiler&, std::span<const StackClass>,                   \
                                 const StackEntry*, const StackRun*, const StackFactors<T>&, T*, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

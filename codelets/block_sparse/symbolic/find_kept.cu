@@ -98,8 +98,9 @@ void run(const DeviceContext& on, const WriteKept& task) {
     device::write_kept_directory_kernel<<<1, device::kept_threads, 0, on.stream>>>(
         words, panels, task.part.all.count, task.totals.view().data(), result);
   if (task.part.count == 0) return;
-  device::sum_kept_rows_kernel<<<static_cast<unsigned>(task.part.count), device::kept_threads, 0, on.stream>>>(
-      words, panels, task.part, row_counts, result);
+  device::
+      sum_kept_rows_kernel<<<static_cast<unsigned>(task.part.count), device::kept_threads, 0, on.stream>>>(
+          words, panels, task.part, row_counts, result);
   device::write_kept_kernel<<<device::grid_of(task.part), device::kept_threads, device::shared_of(task.part),
                               on.stream>>>(words, panels, task.part, device::norms_of(task.norms), row_counts,
                                            result);

@@ -21,8 +21,8 @@ struct Patterns {
 };
 
 /// Warp (row, p): a row of blocks of panel number p of those that are looked at.
-__global__ void __launch_bounds__(warp)
-    find_products_kernel(Patterns patterns, TotalsLayout layout, std::int64_t* totals, std::int32_t* row_counts) {
+__global__ void __launch_bounds__(warp) find_products_kernel(Patterns patterns, TotalsLayout layout,
+                                                             std::int64_t* totals, std::int32_t* row_counts) {
   extern __shared__ std::int32_t memory[];
   const RowGroup group;
   const auto row = static_cast<std::int32_t>(blockIdx.x);
@@ -89,7 +89,8 @@ void run(const DeviceContext& on, const FindProducts& task) {
   const std::size_t shared = CountScratch::bytes(task.of_c.most_columns, task.of_c.col_classes);
   device::allow_shared_memory(device::find_products_kernel, shared);
   device::find_products_kernel<<<device::grid_of(task.of_c), device::warp, shared, on.stream>>>(
-      {task.a.view().data(), task.b.view().data(), task.c.view().data(), task.panels.view().data(), task.of_c},
+      {task.a.view().data(), task.b.view().data(), task.c.view().data(), task.panels.view().data(),
+       task.of_c},
       task.layout, totals.data(), row_counts.data());
 }
 TESSERA_DEFINE_ON_GPU(FindProducts)
@@ -103,9 +104,10 @@ void run(const DeviceContext& on, const WriteProductPattern& task) {
   if (task.of_c.count == 0) return;
   device::sum_row_counts_kernel<<<static_cast<unsigned>(task.of_c.count), device::warp, 0, on.stream>>>(
       patterns, row_counts, words);
-  const std::size_t shared = 2 * sizeof(RowBits) * ((static_cast<std::size_t>(task.of_c.most_columns) + 31) / 32);
-  device::write_rows_kernel<<<device::grid_of(task.of_c), device::warp, shared, on.stream>>>(patterns,
-                                                                                             row_counts, words);
+  const std::size_t shared =
+      2 * sizeof(RowBits) * ((static_cast<std::size_t>(task.of_c.most_columns) + 31) / 32);
+  device::write_rows_kernel<<<device::grid_of(task.of_c), device::warp, shared, on.stream>>>(
+      patterns, row_counts, words);
 }
 TESSERA_DEFINE_ON_GPU(WriteProductPattern)
 

@@ -15,8 +15,8 @@ TESSERA_ROW ProductRow row_of(const PackedPattern& pattern, std::int32_t panel, 
 
 /// The blocks of the row that are kept, as bits. Returns, in each thread a part of, the number of others that
 /// are not zero.
-TESSERA_ROW std::int64_t mark_kept(const RowGroup& group, const ProductRow& at, const double* norms, double eps,
-                                   RowBits* kept) {
+TESSERA_ROW std::int64_t mark_kept(const RowGroup& group, const ProductRow& at, const double* norms,
+                                   double eps, RowBits* kept) {
   clear(group, kept, at.columns);
   const PackedPanel panel = at.old();
   std::int64_t not_zero = 0;

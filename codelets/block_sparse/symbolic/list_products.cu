@@ -29,9 +29,9 @@ struct Norms {
   const double *a[max_stack_panels], *b[max_stack_panels];
 };
 
-__global__ void __launch_bounds__(warp) count_listed_kernel(const __grid_constant__ Listing listing,
-                                                            std::int32_t columns, std::int32_t stride,
-                                                            std::int32_t* counts) {
+__global__ void __launch_bounds__(warp)
+    count_listed_kernel(const __grid_constant__ Listing listing, std::int32_t columns, std::int32_t stride,
+                        std::int32_t* counts) {
   extern __shared__ std::int32_t memory[];
   const ProductRow at = listing.row(static_cast<std::int32_t>(blockIdx.x));
   if (at.size == 0 || at.old().blocks == 0) return;
@@ -40,9 +40,9 @@ __global__ void __launch_bounds__(warp) count_listed_kernel(const __grid_constan
 }
 
 /// Warp (number): the rows of one class of products.
-__global__ void __launch_bounds__(warp) sum_rows_kernel(const __grid_constant__ Listing listing,
-                                                        const ClassBegin* begins, std::int32_t stride,
-                                                        std::int32_t* counts) {
+__global__ void __launch_bounds__(warp)
+    sum_rows_kernel(const __grid_constant__ Listing listing, const ClassBegin* begins, std::int32_t stride,
+                    std::int32_t* counts) {
   const ProductRow any = listing.row(0);
   const auto number = static_cast<std::int32_t>(blockIdx.x);
   sum_rows(RowGroup(), any.rows, any.row_panel, 2 * number / stride, begins[number],
@@ -79,9 +79,14 @@ void run(const DeviceContext& on, const ListProducts& task) {
   if (filtered) cudaMemsetAsync(filtered, 0, task.filtered.view().size_bytes(), on.stream);
   if (!task.all_runs)
     cudaMemsetAsync(runs, 0, static_cast<std::size_t>(task.shape.runs) * sizeof(StackRun), on.stream);
-  const Listing listing{task.a.view().data(), task.b.view().data(), task.c.view().data(),
+  const Listing listing{task.a.view().data(),
+                        task.b.view().data(),
+                        task.c.view().data(),
                         task.row_blocks ? task.row_blocks.view().data() : nullptr,
-                        task.shape.panel, task.listed, task.mask, task.eps};
+                        task.shape.panel,
+                        task.listed,
+                        task.mask,
+                        task.eps};
   Norms norms{};
   for (int i = 0; 2 * i + 1 < task.norms.size(); ++i) {
     norms.a[i] = task.norms[2 * i].data();
@@ -93,13 +98,15 @@ void run(const DeviceContext& on, const ListProducts& task) {
   const std::size_t shared = ListScratch::bytes(task.shape.columns, task.shape.col_classes);
   allow_shared_memory(count_listed_kernel, shared);
   allow_shared_memory(list_rows_kernel, shared);
-  cudaMemsetAsync(counts, 0, static_cast<std::size_t>(task.shape.rows) * static_cast<std::size_t>(stride) *
-                                 sizeof(std::int32_t), on.stream);
+  cudaMemsetAsync(
+      counts, 0,
+      static_cast<std::size_t>(task.shape.rows) * static_cast<std::size_t>(stride) * sizeof(std::int32_t),
+      on.stream);
   count_listed_kernel<<<rows, warp, shared, on.stream>>>(listing, task.shape.columns, stride, counts);
-  sum_rows_kernel<<<classes, warp, 0, on.stream>>>(listing, task.begins.view().data() + task.shape.first_class,
-                                                   stride, counts);
-  list_rows_kernel<<<rows, warp, shared, on.stream>>>(listing, norms, task.shape.columns, stride, counts, entries,
-                                                      runs, filtered);
+  sum_rows_kernel<<<classes, warp, 0, on.stream>>>(
+      listing, task.begins.view().data() + task.shape.first_class, stride, counts);
+  list_rows_kernel<<<rows, warp, shared, on.stream>>>(listing, norms, task.shape.columns, stride, counts,
+                                                      entries, runs, filtered);
 }
 TESSERA_DEFINE_ON_GPU(ListProducts)
 

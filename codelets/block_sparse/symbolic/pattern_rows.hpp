@@ -69,4 +69,4 @@ TESSERA_ROW void sum_row_counts(const RowGroup& group, std::int32_t rows, std::i
   if (group.lane == 0) row_begin[rows] = blocks;
 }
 
-}  // namespace tessera::detail::TESSERA_ROW_NAMESPACE
+}  // namespace tessera::detail::inline TESSERA_ROW_NAMESPACE

@@ -169,8 +169,8 @@ struct CountScratch {
   RowBits *all, *together, *inner, *allowed;
   std::int32_t* of_class;
   static constexpr std::size_t bytes(std::int32_t columns, std::int32_t classes) noexcept {
-    return sizeof(RowBits) * (4 * ((static_cast<std::size_t>(columns) + 31) / 32) +
-                           static_cast<std::size_t>(classes));
+    return sizeof(RowBits) *
+           (4 * ((static_cast<std::size_t>(columns) + 31) / 32) + static_cast<std::size_t>(classes));
   }
   TESSERA_ROW CountScratch(void* memory, std::int32_t columns) {
     const std::int32_t words = words_for(columns);
@@ -202,7 +202,8 @@ TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const 
   elements = group.sum(elements);
   for (int i = 0; i < 2; ++i) {
     identity[i] = group.sum(identity[i]);
-    if (group.lane == 0) RowGroup::add(totals[TotalsLayout::identity + i], static_cast<std::int64_t>(identity[i]));
+    if (group.lane == 0)
+      RowGroup::add(totals[TotalsLayout::identity + i], static_cast<std::int64_t>(identity[i]));
   }
   if (group.lane > 0) return;
   row_counts[0] = blocks;
@@ -278,8 +279,9 @@ TESSERA_ROW void mark_result(const RowGroup& group, const ProductRow& at, RowBit
 
 /// Writes the columns and offsets of the blocks that `found` names; the first is number `block` of the panel
 /// and begins at element `offset`.
-TESSERA_ROW void write_row(const RowGroup& group, const ProductRow& at, const RowBits* found, std::int32_t block,
-                           std::int32_t offset, std::int32_t* column, std::int32_t* offsets) {
+TESSERA_ROW void write_row(const RowGroup& group, const ProductRow& at, const RowBits* found,
+                           std::int32_t block, std::int32_t offset, std::int32_t* column,
+                           std::int32_t* offsets) {
   const std::int32_t words = words_for(at.columns);
   for (std::int32_t base = 0; base < words; base += RowGroup::size) {
     const RowBits mine = base + group.lane < words ? found[base + group.lane] : 0;
@@ -436,8 +438,8 @@ TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, const Lis
         for (std::int32_t column_class = 0; column_class < at.cols.classes; ++column_class) {
           const bool mine = n == column_class && here > 0;
           const std::int32_t run = scratch.runs_of_class[column_class] + group.sum_before(mine ? 1 : 0),
-                             entry = scratch.products_of_class[column_class] +
-                                     group.sum_before(mine ? here : 0);
+                             entry =
+                                 scratch.products_of_class[column_class] + group.sum_before(mine ? here : 0);
           const std::int32_t all_runs = group.sum(mine ? 1 : 0), all_products = group.sum(mine ? here : 0);
           if (mine) take(block, j, run, entry, here);
           group.sync();
@@ -449,27 +451,27 @@ TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, const Lis
         }
       }
     };
-    for_each_run([&](std::int32_t j) { return scratch.next[j]; },
-                 [&](std::int32_t block, std::int32_t j, std::int32_t run, std::int32_t entry,
-                     std::int32_t products) {
-                   runs[run] = {c.offset[block], entry, products, block};
-                   scratch.next[j] = entry + 1;  // 0 and less: no products
-                 });
+    for_each_run(
+        [&](std::int32_t j) { return scratch.next[j]; },
+        [&](std::int32_t block, std::int32_t j, std::int32_t run, std::int32_t entry, std::int32_t products) {
+          runs[run] = {c.offset[block], entry, products, block};
+          scratch.next[j] = entry + 1;  // 0 and less: no products
+        });
     group.sync();
     ClassCounter left_out{at.cols.classes, scratch.runs_of_class};
     left_out.clear(group);
     for (std::int32_t i = 0; i < panels.count; ++i) {
       const PackedPanel a = at.a.panel(at.row_panel, panels.inner[i]),
                         b = at.b.panel(panels.inner[i], at.col_panel);
-      for_each_product<true>(group, at, panels.inner[i], k,
-                             [&](std::int32_t left, std::int32_t right, std::int32_t j) {
-                               if (masked && scratch.next[j] <= 0) return;
-                               if (!filter.passes(i, left, right)) {
-                                 left_out.count(at, j);
-                                 return;
-                               }
-                               entries[scratch.next[j]++ - 1] = StackEntry(a.offset[left], b.offset[right], i);
-                             });
+      for_each_product<true>(
+          group, at, panels.inner[i], k, [&](std::int32_t left, std::int32_t right, std::int32_t j) {
+            if (masked && scratch.next[j] <= 0) return;
+            if (!filter.passes(i, left, right)) {
+              left_out.count(at, j);
+              return;
+            }
+            entries[scratch.next[j]++ - 1] = StackEntry(a.offset[left], b.offset[right], i);
+          });
     }
     group.sync();
     if (!filter.norms_a) continue;
@@ -493,4 +495,4 @@ TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, const Lis
   }
 }
 
-}  // namespace tessera::detail::TESSERA_ROW_NAMESPACE
+}  // namespace tessera::detail::inline TESSERA_ROW_NAMESPACE

@@ -89,4 +89,4 @@ TESSERA_ROW std::int32_t words_for(std::int32_t columns) {
   return (columns + 31) / 32;
 }
 
-}  // namespace tessera::detail::TESSERA_ROW_NAMESPACE
+}  // namespace tessera::detail::inline TESSERA_ROW_NAMESPACE

@@ -140,8 +140,9 @@ void run(const HostContext&, const CopyMatching<T>& task) {
     const std::int32_t end = from.blocks > 0 ? from.row_begin[row + 1] : 0;
     for (std::int32_t c = to.row_begin[row]; c < to.row_begin[row + 1]; ++c) {
       while (b < end && from.column[b] < to.column[c]) ++b;
-      const Index at = to.offset[c],
-                  count = (c + 1 < to.blocks ? Index(to.offset[c + 1]) : static_cast<Index>(destination.size())) - at;
+      const Index at = to.offset[c], count = (c + 1 < to.blocks ? Index(to.offset[c + 1])
+                                                                : static_cast<Index>(destination.size())) -
+                                             at;
       if (b < end && from.column[b] == to.column[c])
         move_column(task.factor, count, source + from.offset[b], 1, destination.data() + at);
       else if (first)

@@ -120,8 +120,8 @@ class FindProductsTest {
   void find() {
     const Data panels = upload(runtime_, panels_),
                totals = Data::bytes(runtime_, panels_.size() * static_cast<std::size_t>(layout_.size()) * 8),
-               row_counts = Data::bytes(
-                   runtime_, panels_.size() * static_cast<std::size_t>(of_c().most_rows) * 2 * 4);
+               row_counts =
+                   Data::bytes(runtime_, panels_.size() * static_cast<std::size_t>(of_c().most_rows) * 2 * 4);
     {
       Sequence sequence(runtime_);
       sequence.insert(FindProducts{.a = a_->packed(),
@@ -145,8 +145,8 @@ class FindProductsTest {
       elements.push_back(total(p, TotalsLayout::elements));
       identity.first += static_cast<std::uint64_t>(total(p, TotalsLayout::identity));
       identity.second += static_cast<std::uint64_t>(total(p, TotalsLayout::identity + 1));
-      words += PackedPattern::panel_words(
-          static_cast<Index>(rows_->panel(c_->row_panel(p)).size()), blocks.back());
+      words += PackedPattern::panel_words(static_cast<Index>(rows_->panel(c_->row_panel(p)).size()),
+                                          blocks.back());
     }
     Data packed = Data::bytes(runtime_, static_cast<std::size_t>(words) * 4);
     Sequence sequence(runtime_);
@@ -177,15 +177,15 @@ class FindProductsTest {
         for (Index k = 0; allowed && k < inner_->blocks(); ++k) {
           const auto left = a_->find(i, k), right = b_->find(k, j);
           if (!left || !right || inner_->size(k) == 0) continue;
-          const auto at = [](const std::vector<std::vector<double>>& norms, const BlockPattern::Location& of) {
+          const auto at = [](const std::vector<std::vector<double>>& norms,
+                             const BlockPattern::Location& of) {
             return std::sqrt(norms[static_cast<std::size_t>(of.panel)][static_cast<std::size_t>(of.block)]);
           };
           const double limit = eps / static_cast<double>(std::max<Index>(a_->blocks_in_row(i), 1));
-          products_[{i, j}].push_back(
-              {inner_->panel_of(k), k,
-               a_->index(left->panel).offset[static_cast<std::size_t>(left->block)],
-               b_->index(right->panel).offset[static_cast<std::size_t>(right->block)],
-               test_.filter && at(norms_a_, *left) * at(norms_b_, *right) < limit});
+          products_[{i, j}].push_back({inner_->panel_of(k), k,
+                                       a_->index(left->panel).offset[static_cast<std::size_t>(left->block)],
+                                       b_->index(right->panel).offset[static_cast<std::size_t>(right->block)],
+                                       test_.filter && at(norms_a_, *left) * at(norms_b_, *right) < limit});
           blocks.push_back({i, j});
         }
       }
@@ -235,8 +235,7 @@ class FindProductsTest {
     ListedPanels listed;
     for (Index step = set * test_.together;
          step < std::min<Index>((set + 1) * test_.together, inner_->panels()); ++step)
-      listed.inner[listed.count++] =
-          narrow((c_->row_panel(p) + c_->col_panel(p) + step) % inner_->panels());
+      listed.inner[listed.count++] = narrow((c_->row_panel(p) + c_->col_panel(p) + step) % inner_->panels());
     if (result_->panel_blocks(p) == 0) return;
     std::vector<ClassBegin> begins;
     Index runs = 0, products = 0;
@@ -258,8 +257,8 @@ class FindProductsTest {
       const auto found = products_.find(coordinates[block]);
       if (found == products_.end()) continue;
       for (const Index size : inner_sizes_) {
-        const auto number = static_cast<std::size_t>(class_number(
-            {rows_->size(coordinates[block].row), cols_->size(coordinates[block].col), size}));
+        const auto number = static_cast<std::size_t>(
+            class_number({rows_->size(coordinates[block].row), cols_->size(coordinates[block].col), size}));
         std::vector<const Product*> wanted;
         std::vector<std::int32_t> places;
         Index in_superset = 0;
@@ -294,13 +293,15 @@ class FindProductsTest {
 
   std::vector<std::byte> list(Index p, const ListedPanels& listed, const std::vector<ClassBegin>& begins,
                               Index runs, Index products) {
-    const Data stack = Data::bytes(runtime_, stack_bytes(runs, products)), all_begins = upload(runtime_, begins),
+    const Data stack = Data::bytes(runtime_, stack_bytes(runs, products)),
+               all_begins = upload(runtime_, begins),
                filtered = Data::bytes(runtime_, static_cast<std::size_t>(layout_.classes) * 8);
     const Index rows = static_cast<Index>(rows_->panel(c_->row_panel(p)).size()),
                 columns = static_cast<Index>(cols_->panel(c_->col_panel(p)).size());
     const Data work = Data::scratch(
         runtime_, static_cast<std::size_t>(list_work(rows, static_cast<Index>(col_sizes_.size()),
-                                                     static_cast<Index>(inner_sizes_.size()))) * 4);
+                                                     static_cast<Index>(inner_sizes_.size()))) *
+                      4);
     std::vector<std::int32_t> row_blocks;
     for (Index panel = 0; panel < rows_->panels(); ++panel)
       for (const Index row : rows_->panel(panel)) row_blocks.push_back(narrow(a_->blocks_in_row(row)));
@@ -314,18 +315,18 @@ class FindProductsTest {
       some(norms_b_[static_cast<std::size_t>(b_->panel(listed.inner[i], c_->col_panel(p)))]);
     }
     const std::vector<const Data*> pointers = pointers_to(norms);
-    ListProducts task{.stack = stack,
-                      .a = a_->packed(),
-                      .b = b_->packed(),
-                      .c = result_->packed(),
-                      .begins = all_begins,
-                      .work = work,
-                      .shape = {narrow(p), narrow(rows), narrow(columns),
-                                narrow(static_cast<Index>(row_sizes_.size())),
-                                narrow(static_cast<Index>(col_sizes_.size())),
-                                narrow(static_cast<Index>(inner_sizes_.size())), 0, products, runs},
-                      .listed = listed,
-                      .mask = test_.mask};
+    ListProducts task{
+        .stack = stack,
+        .a = a_->packed(),
+        .b = b_->packed(),
+        .c = result_->packed(),
+        .begins = all_begins,
+        .work = work,
+        .shape = {narrow(p), narrow(rows), narrow(columns), narrow(static_cast<Index>(row_sizes_.size())),
+                  narrow(static_cast<Index>(col_sizes_.size())),
+                  narrow(static_cast<Index>(inner_sizes_.size())), 0, products, runs},
+        .listed = listed,
+        .mask = test_.mask};
     if (test_.filter) {
       task.filtered = filtered;
       task.row_blocks = blocks;
@@ -360,15 +361,21 @@ TEST(FindProducts, EveryBlockCountAndList) {
   for (const auto& sizes : {one, mixed, with_zero})
     for (const Index together : {64, 2, 1})
       for (const bool filter : {false, true})
-        cases.push_back({repeated(sizes, 23), repeated(mixed, 17), repeated(sizes, 29), 0.3, 12, together, {},
-                         filter});
+        cases.push_back(
+            {repeated(sizes, 23), repeated(mixed, 17), repeated(sizes, 29), 0.3, 12, together, {}, filter});
   // Rows with more blocks than a warp has threads, in one panel and in several.
   cases.push_back({repeated(one, 40), repeated(one, 150), repeated(mixed, 90), 0.7, 1000, 64, {}, true});
   cases.push_back({repeated(one, 40), repeated(mixed, 150), repeated(one, 90), 0.5, 100, 2, {}, false});
   for (const bool only_old : {false, true})
     for (const bool lower : {false, true})
-      cases.push_back({repeated(with_zero, 25), repeated(with_zero, 25), repeated(mixed, 14), 0.4, 12, 3,
-                       {only_old, lower, true}, lower});
+      cases.push_back({repeated(with_zero, 25),
+                       repeated(with_zero, 25),
+                       repeated(mixed, 14),
+                       0.4,
+                       12,
+                       3,
+                       {only_old, lower, true},
+                       lower});
   for (const FindCase& test : cases) FindProductsTest(runtime, test).run();
 }
 

@@ -202,8 +202,10 @@ class Panels {
 
   void reduce() {
     const std::vector<Index> sizes{5, 1, 23, 0, 64, 13, 7};
-    const BlockLayout layout{BlockDimension::make(sizes, 1, {}, order), BlockDimension::make(sizes, 1, {}, order),
-                             {}, Symmetry::none};
+    const BlockLayout layout{BlockDimension::make(sizes, 1, {}, order),
+                             BlockDimension::make(sizes, 1, {}, order),
+                             {},
+                             Symmetry::none};
     std::vector<BlockCoordinate> all;
     for (Index i = 0; i < 7; ++i)
       for (Index j = 0; j < 7; ++j) all.push_back({i, j});

@@ -97,8 +97,7 @@ TYPED_TEST(BlockValues, NormsOfBlocks) {
   const BlockLayout layout{BlockDimension::make({3, 0, 2}), BlockDimension::make({4}), {}, Symmetry::none};
   const std::vector<BlockCoordinate> blocks{{0, 0}, {1, 0}, {2, 0}};
   const auto pattern = BlockPattern::make_replicated(this->runtime(), layout, blocks);
-  const Data data = upload(this->runtime(), values),
-             norms = Data::bytes(this->runtime(), 3 * sizeof(double));
+  const Data data = upload(this->runtime(), values), norms = Data::bytes(this->runtime(), 3 * sizeof(double));
   ASSERT_TRUE(this->run([&](Sequence& s) {
                     s.insert(BlockNorms<T>{.pattern = pattern->packed(),
                                            .values = data,
