@@ -13,59 +13,61 @@
 namespace tessera::detail {
 
 template <class T>
+void insert_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
+                  std::span<const std::int32_t> panels, const Data& norms, Index before,
+                  const TaskOptions& options) {
+  while (!panels.empty()) {
+    const auto some = panels.first(std::min<std::size_t>(panels.size(), NormedPanels::most));
+    NormedPanels taken{.count = word_of(static_cast<Index>(some.size())), .before = word_of(before)};
+    std::vector<const Data*> values;
+    for (const std::int32_t p : some) {
+      taken.number[values.size()] = p;
+      values.push_back(&matrix.panel(p));
+    }
+    sequence.insert(
+        BlockNorms<T>{
+            .pattern = matrix.pattern().packed(), .norms = norms, .values = values, .panels = taken},
+        options);
+    panels = panels.subspan(some.size());
+  }
+}
+
+template <class T>
 KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps)
     : pattern_(matrix.pattern_pointer()), eps_(eps) {
   Runtime& runtime = sequence.runtime();
   for (Index p = 0; p < pattern_->panels(); ++p) {
     if (!pattern_->panel_local(p) || pattern_->panel_blocks(p) == 0) continue;
     panels_.push_back(word_of(p));
-    norms_.push_back(Data::bytes(
-        runtime, static_cast<std::size_t>(pattern_->panel_blocks(p)) * sizeof(double), Data::every_rank));
     const Index rows = pattern_->row_panel(p), cols = pattern_->col_panel(p);
     all_.most_rows =
         std::max(all_.most_rows, word_of(static_cast<Index>(pattern_->rows().panel(rows).size())));
     all_.most_columns =
         std::max(all_.most_columns, word_of(static_cast<Index>(pattern_->cols().panel(cols).size())));
-    sequence.insert(BlockNorms<T>{.pattern = pattern_->packed(),
-                                  .values = matrix.panel(p),
-                                  .norms = norms_.back(),
-                                  .row_panel = word_of(rows),
-                                  .col_panel = word_of(cols)},
-                    {.execute_on = runtime.rank()});
   }
   all_.count = word_of(static_cast<Index>(panels_.size()));
-  const std::size_t count = std::max<std::size_t>(panels_.size(), 1);
-  numbers_ = Data::bytes(runtime, count * sizeof(std::int32_t), Data::every_rank);
+  if (panels_.empty()) return;
+  numbers_ = Data::bytes(runtime, panels_.size() * sizeof(std::int32_t), Data::every_rank);
   {
     const HostAccess access(numbers_, HostAccess::Mode::write);
     std::copy(panels_.begin(), panels_.end(), access.array<std::int32_t>().begin());
   }
-  totals_ = Data::bytes(runtime, count * KeptLayout::size * sizeof(std::int64_t), Data::every_rank);
+  totals_ = Data::bytes(runtime, panels_.size() * KeptLayout::size * sizeof(std::int64_t), Data::every_rank);
   row_counts_ = Data::bytes(
-      runtime, count * 2 * static_cast<std::size_t>(std::max(all_.most_rows, 1)) * sizeof(std::int32_t),
+      runtime, panels_.size() * 2 * static_cast<std::size_t>(all_.most_rows) * sizeof(std::int32_t),
       Data::every_rank);
-  for_each_part([&](const KeptPanels& part, const std::vector<const Data*>& norms) {
-    sequence.insert(FindKept{.pattern = pattern_->packed(),
-                             .panels = numbers_,
-                             .totals = totals_,
-                             .row_counts = row_counts_,
-                             .norms = norms,
-                             .part = part},
-                    {.execute_on = runtime.rank()});
-  });
-  if (!panels_.empty()) totals_.fetch_to_host();
-}
-
-/// Calls visit(part, its norms) for the panels, as many at a time as a task takes.
-template <class T>
-template <class Visit>
-void KeptBlocks<T>::for_each_part(const Visit& visit) const {
-  for (std::int32_t first = 0; first < all_.count; first += max_kept_panels) {
-    const std::int32_t count = std::min(all_.count - first, max_kept_panels);
-    visit(KeptPanels{first, count, all_, eps_},
-          pointers_to(
-              std::span(norms_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count))));
-  }
+  norms_ =
+      Data::bytes(runtime, static_cast<std::size_t>(pattern_->blocks()) * sizeof(double), Data::every_rank);
+  insert_norms(sequence, matrix, panels_, norms_, 0, {.execute_on = runtime.rank()});
+  sequence.insert(FindKept{.pattern = pattern_->packed(),
+                           .panels = numbers_,
+                           .norms = norms_,
+                           .totals = totals_,
+                           .row_counts = row_counts_,
+                           .of = all_,
+                           .eps = eps_},
+                  {.execute_on = runtime.rank()});
+  totals_.fetch_to_host();
 }
 
 template <class T>
@@ -118,16 +120,16 @@ BlockPatternPointer KeptBlocks<T>::kept_pattern(Sequence& sequence) {
                                    blocks_[static_cast<std::size_t>(p)]);
   Data packed =
       Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
-  for_each_part([&](const KeptPanels& part, const std::vector<const Data*>& norms) {
+  if (!panels_.empty())
     sequence.insert(WriteKept{.pattern = pattern_->packed(),
                               .panels = numbers_,
+                              .norms = norms_,
                               .totals = totals_,
                               .row_counts = row_counts_,
                               .result = packed,
-                              .norms = norms,
-                              .part = part},
+                              .of = all_,
+                              .eps = eps_},
                     {.execute_on = runtime.rank()});
-  });
   const auto found = BlockPattern::from_packed(runtime, pattern_->layout(), std::move(packed), blocks_,
                                                elements_, identity_);
   if (runtime.size() == 1) return found;
@@ -160,8 +162,11 @@ Index filter(BlockSparseMatrix<T>& a, double eps) {
                       [&] { return filter_blocks(a, eps).all; });
 }
 
-#define TESSERA_INSTANTIATE(T)          \
-  template class detail::KeptBlocks<T>; \
+#define TESSERA_INSTANTIATE(T)                                                             \
+  template class detail::KeptBlocks<T>;                                                    \
+  template void detail::insert_norms<T>(Sequence&, const BlockSparseMatrix<T>&,            \
+                                        std::span<const std::int32_t>, const Data&, Index, \
+                                        const TaskOptions&);                               \
   template Index filter<T>(BlockSparseMatrix<T>&, double);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -7,6 +7,13 @@
 
 namespace tessera::detail {
 
+/// Inserts the tasks that form the squares of the norms of the blocks of some panels that have blocks. `before`:
+/// blocks of the pattern before the first number in `norms`.
+template <class T>
+void insert_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
+                  std::span<const std::int32_t> panels, const Data& norms, Index before,
+                  const TaskOptions& options);
+
 /// Of the blocks of a matrix, those that a filter drops.
 struct DroppedBlocks {
   Index all, not_zero;
@@ -24,14 +31,11 @@ class KeptBlocks {
   DroppedBlocks take(BlockSparseMatrix<T>& matrix);
 
  private:
-  template <class Visit>
-  void for_each_part(const Visit& visit) const;
   BlockPatternPointer kept_pattern(Sequence& sequence);
   const BlockPatternPointer pattern_;
   const double eps_;
   std::vector<std::int32_t> panels_;  // those of this rank that have blocks
-  std::vector<Data> norms_;
-  Data numbers_, totals_, row_counts_;
+  Data norms_, numbers_, totals_, row_counts_;
   PanelsOfC all_{};
   std::vector<Index> blocks_, elements_;
   BlockPattern::Identity identity_{};

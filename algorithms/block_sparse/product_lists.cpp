@@ -194,6 +194,7 @@ void ProductPlan::make_sets(std::span<const std::int64_t> totals) {
   const BlockPattern& c = *patterns_.c;
   const auto size = static_cast<std::size_t>(layout_.size());
   std::vector<ClassBegin> begins;
+  std::vector<std::int32_t> inner_numbers;
   std::size_t number = 0;  // among the panels of this rank
   for (Index p = 0; p < c.panels(); ++p) {
     const bool local = c.panel_local(p);
@@ -207,19 +208,23 @@ void ProductPlan::make_sets(std::span<const std::int64_t> totals) {
         if (dense(p, inner))
           set.all_runs = false;
         else
-          set.listed.inner[set.listed.count++] = word_of(inner);
+          set.inner.push_back(word_of(inner));
       }
-      if (set.listed.count == 0) continue;
+      if (set.inner.empty()) continue;
+      set.first_inner = word_of(static_cast<Index>(inner_numbers.size()));
+      inner_numbers.insert(inner_numbers.end(), set.inner.begin(), set.inner.end());
       if (local) make_classes(p, set, s, mine, begins);
       sets_[static_cast<std::size_t>(p)].push_back(std::move(set));
     }
   }
   begins_ = upload(c.runtime(), begins);
+  inner_numbers_ = upload(c.runtime(), inner_numbers);
   Index most = 1;
   for (const Index p : local_panels_)
     most = std::max(most, list_work(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()), cols_.count(),
                                     inner_.count()));
-  work_ = Data::scratch(c.runtime(), static_cast<std::size_t>(most) * sizeof(std::int32_t));
+  work_ =
+      Data::scratch(c.runtime(), static_cast<std::size_t>(ListedStacks::most * most) * sizeof(std::int32_t));
 }
 
 /// The classes of set number `number` of a panel of this rank, and where they begin.
@@ -233,8 +238,8 @@ void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<c
       for (const Index inner : inner_.sizes) {
         const Index runs_here = totals[static_cast<std::size_t>(layout_.set_runs(word_of(number), at))];
         Index here = 0;
-        for (std::int32_t i = 0; i < set.listed.count; ++i)
-          here += totals[static_cast<std::size_t>(layout_.products(set.listed.inner[i], at))];
+        for (const std::int32_t r : set.inner)
+          here += totals[static_cast<std::size_t>(layout_.products(r, at))];
         ++at;
         begins.push_back({word_of(runs), word_of(products)});
         all_runs += runs_here;
@@ -258,26 +263,28 @@ std::int32_t ProductPlan::class_number(const StackClass& shape) const noexcept {
          number(inner_, shape.k);
 }
 
-ListProducts ProductPlan::listing(Index p, const StackSet& set, const Data& stack) const {
+ListProducts ProductPlan::listing(std::span<const std::pair<Index, const StackSet*>> sets) const {
   const BlockPattern& c = *pattern_;
-  return {.stack = stack,
-          .a = patterns_.a->packed(),
-          .b = patterns_.b->packed(),
-          .c = c.packed(),
-          .begins = begins_,
-          .work = work_,
-          .shape = {.panel = word_of(p),
-                    .rows = word_of(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())),
-                    .columns = word_of(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())),
-                    .row_classes = rows_.count(),
-                    .col_classes = cols_.count(),
-                    .inner_classes = inner_.count(),
-                    .first_class = set.first_class,
-                    .products = stack_products(set.classes),
-                    .runs = stack_runs(set.classes)},
-          .listed = set.listed,
-          .mask = mask_,
-          .all_runs = set.all_runs};
+  const PanelsOfC of_c = panels_of_c();
+  ListProducts task{
+      .lists = {},
+      .a = patterns_.a->packed(),
+      .b = patterns_.b->packed(),
+      .c = c.packed(),
+      .begins = begins_,
+      .inner = inner_numbers_,
+      .work = work_,
+      .shape = {of_c.most_rows, of_c.most_columns, rows_.count(), cols_.count(), inner_.count(), mask_},
+      .stacks = {}};
+  for (const auto& [panel, set] : sets)
+    task.stacks.stack[task.stacks.count++] = {word_of(panel),
+                                              set->first_inner,
+                                              word_of(static_cast<Index>(set->inner.size())),
+                                              set->first_class,
+                                              word_of(stack_products(set->classes)),
+                                              word_of(stack_runs(set->classes)),
+                                              set->all_runs};
+  return task;
 }
 
 void ProductPlan::drop_lists() noexcept {

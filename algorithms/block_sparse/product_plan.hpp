@@ -38,10 +38,12 @@ struct ProductPatterns {
 
 /// With GPUs: the products of some inner panels for one panel of C, which are computed together.
 struct StackSet {
-  ListedPanels listed;              ///< what is not computed by dense panels
+  std::vector<std::int32_t>
+      inner;  ///< panels that are not computed as dense ones, in the order of their sums
   std::vector<StackClass> classes;  ///< on C's owner
   std::int32_t first_class = 0;     ///< of the panel's set in ProductPlan::begins
-  bool all_runs = true;             ///< `classes` has the runs of the listed panels and no more
+  std::int32_t first_inner = 0;     ///< of `inner` among those of all sets
+  bool all_runs = true;             ///< `classes` has the runs of these inner panels and no more
   bool complete = false;            ///< every block of C has one run
   Data stack;                       ///< the list, if it is kept
 };
@@ -90,8 +92,10 @@ class ProductPlan {
   std::vector<StackSet>& sets(Index panel) const noexcept { return sets_[static_cast<std::size_t>(panel)]; }
   /// The number of a class among all.
   std::int32_t class_number(const StackClass& shape) const noexcept;
-  /// The task that lists a set's products in a piece of stack_size() bytes, but for what a filter needs.
-  ListProducts listing(Index panel, const StackSet& set, const Data& stack) const;
+  /// Number of classes.
+  std::int32_t classes() const noexcept { return layout_.classes; }
+  /// The task that lists the products of some sets, but for its pieces.
+  ListProducts listing(std::span<const std::pair<Index, const StackSet*>> sets) const;
   static std::size_t stack_size(const StackSet& set) noexcept {
     return stack_bytes(stack_runs(set.classes), stack_products(set.classes));
   }
@@ -142,7 +146,7 @@ class ProductPlan {
   std::vector<Index> local_panels_;
   BlockPattern::Identity identity_{};                 // of C's panels of this rank
   std::vector<Index> found_blocks_, found_elements_;  // of the panels of this rank
-  Data local_numbers_, begins_, work_;
+  Data local_numbers_, begins_, inner_numbers_, work_;
   std::unique_ptr<Sequence> writing_;  // of the pattern
   mutable std::vector<std::vector<StackSet>> sets_;
 };

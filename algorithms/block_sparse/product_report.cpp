@@ -66,10 +66,11 @@ class ShapeSums {
 /// The products of a stack, less those that the filter has left out. Returns these.
 Index add_stack(ShapeSums& sums, const ProductPlan& plan, const StackSet& set, const StackRecord& record) {
   std::vector<std::int64_t> filtered;
-  if (record.filtered.valid()) {
-    const HostAccess access(record.filtered, HostAccess::Mode::read);
-    const auto numbers = access.array<const std::int64_t>();
-    filtered.assign(numbers.begin(), numbers.end());
+  if (record.filtered) {
+    const HostAccess access(*record.filtered, HostAccess::Mode::read);
+    const auto numbers =
+        access.array<const std::int64_t>().subspan(static_cast<std::size_t>(record.first_filtered));
+    filtered.assign(numbers.begin(), numbers.begin() + plan.classes());
   }
   Index left_out = 0;
   for (const StackClass& shape : set.classes) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
+#include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/product_tasks.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
@@ -72,36 +73,42 @@ std::vector<InnerOperands> contributions_to(Index p, const ProductOperands<T>& o
   return contributions;
 }
 
-/// With a filter and GPUs: the norms of the blocks of A and B, panel by panel, made when first asked for.
+/// With a filter and GPUs: the norms of the blocks of a matrix; in one process of all, else panel by panel, where
+/// the panels are.
 template <class T>
 class Norms {
  public:
   Norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix)
-      : sequence_(sequence), matrix_(matrix), panels_(static_cast<std::size_t>(matrix.pattern().panels())) {}
+      : sequence_(sequence),
+        matrix_(matrix),
+        all_(sequence.runtime().size() == 1),
+        pieces_(all_ ? 1 : static_cast<std::size_t>(matrix.pattern().panels())) {}
+  /// The piece with the norms of a panel, made when it is first asked for.
   const Data& of(Index p, int priority) {
-    Data& norms = panels_[static_cast<std::size_t>(p)];
+    Data& norms = pieces_[all_ ? 0 : static_cast<std::size_t>(p)];
     if (norms.valid()) return norms;
     const BlockPattern& pattern = matrix_.pattern();
-    norms =
-        Data::bytes(sequence_.runtime(), static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(double),
-                    pattern.panel_owner(p));
-    sequence_.insert(BlockNorms<T>{.pattern = pattern.packed(),
-                                   .values = matrix_.panel(p),
-                                   .norms = norms,
-                                   .row_panel = static_cast<std::int32_t>(pattern.row_panel(p)),
-                                   .col_panel = static_cast<std::int32_t>(pattern.col_panel(p))},
-                     {.priority = priority});
+    std::vector<std::int32_t> panels;
+    for (Index q = all_ ? 0 : p; q < (all_ ? pattern.panels() : p + 1); ++q)
+      if (pattern.panel_blocks(q) > 0) panels.push_back(word_of(q));
+    const Index blocks = all_ ? pattern.blocks() : pattern.panel_blocks(p);
+    norms = Data::bytes(sequence_.runtime(), static_cast<std::size_t>(blocks) * sizeof(double),
+                        pattern.panel_owner(p));
+    insert_norms(sequence_, matrix_, panels, norms, before(p), {.priority = priority});
     return norms;
   }
+  /// Blocks of the pattern before the first number of that piece.
+  Index before(Index p) const noexcept { return all_ ? 0 : matrix_.pattern().blocks_before(p); }
 
  private:
   Sequence& sequence_;
   const BlockSparseMatrix<T>& matrix_;
-  std::vector<Data> panels_;
+  const bool all_;
+  std::vector<Data> pieces_;
 };
 
-/// The products where GPUs compute them: the lists of a set's products, unless the plan has them, then the
-/// products.
+/// The products where GPUs compute them: the lists of a few sets' products at a time, unless the plan has them,
+/// then the products of each.
 template <class T>
 class StackTasks {
  public:
@@ -115,68 +122,111 @@ class StackTasks {
         norms_b_(sequence, operands.b()),
         elsewhere_(Data::bytes(sequence.runtime(), sizeof(StackEntry), Data::every_rank)) {}
 
-  void submit(int priority, Index p, bool local, std::vector<StackRecord>& records,
+  /// The products for a panel of C. Lists that are missing are made for it and for the `next` panels, which
+  /// begin with it.
+  void submit(int priority, Index p, std::span<const Index> next, ProductRecords& records,
               const WriteOrAdd<Array<T>>& c) {
     const BlockPattern &pa = operands_.a().pattern(), &pb = operands_.b().pattern(), &pc = *plan_.pattern();
-    list(priority, p, local, records, c.data()->gpu());
-    std::size_t number = 0;
+    const bool local = pc.panel_local(p);
+    list(priority, next, records);
+    auto record = records.stacks[static_cast<std::size_t>(p)].begin();
     for (StackSet& set : plan_.sets(p)) {
-      StackRecord& record = records[number++];
       std::vector<const Data*> factors;
-      for (std::int32_t i = 0; i < set.listed.count; ++i)
-        factors.insert(factors.end(), {&operands_.a().panel(pa.panel(pc.row_panel(p), set.listed.inner[i])),
-                                       &operands_.b().panel(pb.panel(set.listed.inner[i], pc.col_panel(p)))});
-      sequence_.insert(MultiplyStack<T>{.stack = !local                 ? elsewhere_
-                                                 : record.stack.valid() ? record.stack
-                                                                        : set.stack,
+      for (const std::int32_t inner : set.inner)
+        factors.insert(factors.end(), {&operands_.a().panel(pa.panel(pc.row_panel(p), inner)),
+                                       &operands_.b().panel(pb.panel(inner, pc.col_panel(p)))});
+      sequence_.insert(MultiplyStack<T>{.stack = !local                  ? elsewhere_
+                                                 : record->stack.valid() ? record->stack
+                                                                         : set.stack,
                                         .c = c,
                                         .factors = factors,
                                         .classes = set.classes,
                                         .complete = set.complete,
-                                        .ran_on = &record.ran_on},
+                                        .ran_on = &record->ran_on},
                        {.priority = priority});
-      record.stack.release();
+      record++->stack.release();
     }
   }
 
-  /// The lists of a panel's sets that there are not yet.
-  void list(int priority, Index p, bool local, std::vector<StackRecord>& records, int gpu) {
-    const BlockPattern &pa = operands_.a().pattern(), &pb = operands_.b().pattern(), &pc = *plan_.pattern();
-    std::size_t number = 0;
-    for (StackSet& set : plan_.sets(p)) {
-      StackRecord& record = records[number++];
-      std::vector<const Data*> norms;
-      for (std::int32_t i = 0; i < set.listed.count && options_.eps > 0; ++i)
-        norms.insert(norms.end(),
-                     {&norms_a_.of(pa.panel(pc.row_panel(p), set.listed.inner[i]), priority + 2),
-                      &norms_b_.of(pb.panel(set.listed.inner[i], pc.col_panel(p)), priority + 2)});
-      if (local && !record.stack.valid()) list(priority + 1, p, set, norms, record, gpu);
+  /// Inserts tasks for the lists that the first of the panels needs, and with them those of the panels after,
+  /// as far as one task takes them. Norms of other ranks are read where C's owner lists, one set at a time.
+  void list(int priority, std::span<const Index> panels, ProductRecords& records) {
+    const bool alone = sequence_.runtime().size() == 1;
+    std::vector<Missing> missing;
+    double bytes = 0;
+    const double most = static_cast<double>(sequence_.runtime().info().gpu_memory_bytes) / 16;
+    for (const Index p : alone ? panels : panels.first(1)) {
+      if (p != panels.front() && missing.empty()) return;
+      for (std::size_t s = 0; s < plan_.sets(p).size(); ++s) {
+        StackSet& set = plan_.sets(p)[s];
+        StackRecord& record = records.stacks[static_cast<std::size_t>(p)][s];
+        if (record.listed || (options_.eps == 0 && set.stack.valid())) continue;
+        const bool full = !alone || missing.size() == ListedStacks::most || bytes > most;
+        if (full && !missing.empty()) {
+          insert(priority, missing);
+          missing.clear();
+          bytes = 0;
+          if (p != panels.front()) return;
+        }
+        record.listed = true;
+        missing.push_back({p, &set, &record});
+        bytes += static_cast<double>(ProductPlan::stack_size(set));
+      }
     }
+    if (!missing.empty()) insert(priority, missing);
   }
 
  private:
-  /// Inserts the task that lists a set's products; nothing if the plan has the list. Norms of other ranks
-  /// are read where C's owner lists.
-  void list(int priority, Index p, StackSet& set, const std::vector<const Data*>& norms, StackRecord& record,
-            int gpu) {
-    if (options_.eps == 0 && set.stack.valid()) return;
+  struct Missing {
+    Index panel;
+    StackSet* set;
+    StackRecord* record;
+  };
+
+  /// One task that lists the products of these sets.
+  void insert(int priority, std::span<const Missing> sets) {
+    const BlockPattern &pa = operands_.a().pattern(), &pb = operands_.b().pattern(), &pc = *plan_.pattern();
     Runtime& runtime = sequence_.runtime();
-    Data stack = Data::bytes(runtime, ProductPlan::stack_size(set), Data::every_rank);
-    ListProducts task = plan_.listing(p, set, stack);
-    if (options_.eps > 0) {
-      record.filtered = Data::bytes(runtime,
-                                    static_cast<std::size_t>(task.shape.row_classes * task.shape.col_classes *
-                                                             task.shape.inner_classes) *
-                                        sizeof(std::int64_t),
-                                    Data::every_rank);
-      task.filtered = record.filtered;
-      if (options_.row_blocks.valid()) task.row_blocks = options_.row_blocks;
-      task.norms = norms;
-      task.eps = options_.eps;
+    const bool filtered = options_.eps > 0;
+    const Index p = sets.front().panel, inner = sets.front().set->inner.front();
+    const Index of_a = pa.panel(pc.row_panel(p), inner), of_b = pb.panel(inner, pc.col_panel(p));
+    const Data* const norms_a = filtered ? &norms_a_.of(of_a, priority + 2) : nullptr;
+    const Data* const norms_b = filtered ? &norms_b_.of(of_b, priority + 2) : nullptr;
+    const bool local = pc.panel_local(p);
+    // Others have no part in it, unless they send norms.
+    if (!local && !filtered) return;
+    std::vector<std::pair<Index, const StackSet*>> listed;
+    std::vector<const Data*> lists;
+    for (const Missing& each : sets) {
+      listed.emplace_back(each.panel, each.set);
+      if (!local) {
+        lists.push_back(&elsewhere_);
+        continue;
+      }
+      Data stack = Data::bytes(runtime, ProductPlan::stack_size(*each.set), Data::every_rank);
+      Data& kept = filtered || !plan_.keeps_lists ? each.record->stack : each.set->stack;
+      kept = std::move(stack);
+      lists.push_back(&kept);
     }
-    sequence_.insert(task, {.priority = priority, .execute_on = runtime.rank(), .gpu = gpu});
-    if (options_.eps > 0) record.filtered.fetch_to_host();
-    (options_.eps > 0 || !plan_.keeps_lists ? record.stack : set.stack) = std::move(stack);
+    ListProducts task = plan_.listing(listed);
+    task.lists = lists;
+    std::shared_ptr<const Data> counts;
+    if (filtered) {
+      counts = std::make_shared<const Data>(
+          Data::bytes(runtime, sets.size() * static_cast<std::size_t>(plan_.classes()) * sizeof(std::int64_t),
+                      Data::every_rank));
+      task.filtered = *counts;
+      task.norms_a = norms_a;
+      task.norms_b = norms_b;
+      task.filter = {options_.eps, word_of(norms_a_.before(of_a)), word_of(norms_b_.before(of_b))};
+      if (options_.row_blocks.valid()) task.row_blocks = options_.row_blocks;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        sets[i].record->filtered = counts;
+        sets[i].record->first_filtered = static_cast<Index>(i) * plan_.classes();
+      }
+    }
+    sequence_.insert(task, {.priority = priority + 1, .execute_on = pc.panel_owner(p)});
+    if (counts && local) counts->fetch_to_host();
   }
 
   Sequence& sequence_;
@@ -228,19 +278,21 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, Pro
   StackTasks<T> stacks(sequence, operands, plan, options);
   std::vector<InnerOperands> contributions;
   int priority = 3 * static_cast<int>(pc.panels()) + 3;
-  for (const Index p : submission_order(plan, pc)) {
+  const std::vector<Index> order = submission_order(plan, pc);
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const Index p = order[at];
     priority -= 3;
     if (!c.panel(p).valid()) continue;
     if (!on_gpus) contributions = contributions_to(p, operands, plan);
-    std::vector<StackRecord>& of_stacks = records.stacks[static_cast<std::size_t>(p)];
+    const bool any_stacks = !plan.sets(p).empty();
     ProductWorker* const workers = records.panels.data() + p * plan.inner_panels();
     const bool any_dense = dense.any(p), overwrite = options.store == Store::overwrite;
     using Values = WriteOrAdd<Array<T>>;
     const Values values = overwrite ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
-    if (contributions.empty() && of_stacks.empty() && overwrite && !any_dense)
+    if (contributions.empty() && !any_stacks && overwrite && !any_dense)
       sequence.insert(FillValues<T>{.values = c.panel(p), .value = T(0)}, {.priority = priority});
     else if (on_gpus)
-      stacks.submit(priority, p, pc.panel_local(p), of_stacks, values);
+      stacks.submit(priority, p, std::span(order).subspan(at), records, values);
     else
       submit_panels<T>(sequence, priority, contributions, together, &plan.panel(p), workers, values);
     if (any_dense) dense.submit(priority, p, pc.row_panel(p) + pc.col_panel(p), workers, values);
@@ -252,9 +304,8 @@ template <class T>
 void list_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
                    const NumericOptions& options, ProductRecords& records) {
   StackTasks<T> stacks(sequence, operands, plan, options);
-  const BlockPattern& c = *plan.pattern();
-  for (Index p = 0; p < c.panels(); ++p)
-    stacks.list(0, p, c.panel_local(p), records.stacks[static_cast<std::size_t>(p)], -1);
+  const std::vector<Index> order = submission_order(plan, *plan.pattern());
+  for (std::size_t at = 0; at < order.size(); ++at) stacks.list(0, std::span(order).subspan(at), records);
 }
 
 template <class T>
@@ -277,9 +328,9 @@ void require_room(const ProductOperands<T>& operands, const ProductPlan& plan) {
     for (const StackSet& set : plan.sets(p)) {
       if (!pc.panel_local(p)) continue;
       Index elements = pc.panel_elements(p);
-      for (std::int32_t i = 0; i < set.listed.count; ++i)
-        elements += pa.panel_elements(pa.panel(pc.row_panel(p), set.listed.inner[i])) +
-                    pb.panel_elements(pb.panel(set.listed.inner[i], pc.col_panel(p)));
+      for (const std::int32_t inner : set.inner)
+        elements += pa.panel_elements(pa.panel(pc.row_panel(p), inner)) +
+                    pb.panel_elements(pb.panel(inner, pc.col_panel(p)));
       most = std::max(most, static_cast<std::size_t>(elements) * sizeof(T) + ProductPlan::stack_size(set));
     }
   agree(runtime, 0, [&] { require_gpu_memory(runtime, "multiply_stack", most); });

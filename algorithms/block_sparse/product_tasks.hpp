@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
@@ -15,8 +16,11 @@ namespace tessera::detail {
 /// What one stack of a product came to.
 struct StackRecord {
   ProductWorker ran_on = ProductWorker::none;
-  Data filtered;  ///< with a filter: for each class of products, those that it leaves out
-  Data stack;     ///< the list, if it is made before the products are submitted
+  bool listed = false;  ///< a task for the list has been inserted
+  Data stack;           ///< the list, if it is of this product alone
+  std::shared_ptr<const Data>
+      filtered{};            ///< with a filter: products that it leaves out, for each stack of a task
+  Index first_filtered = 0;  ///< in it: for each class of products
 };
 
 /// What the tasks of a product write beside C, alive until they have ended.

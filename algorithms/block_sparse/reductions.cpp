@@ -193,11 +193,11 @@ std::vector<std::vector<double>> norms_of(const BlockSparseMatrix<T>& a) {
   Sequence sequence(a.runtime());
   for (Index p = 0; p < pattern.panels(); ++p)
     if (a.panel(p).valid())
-      sequence.insert(BlockNorms<T>{.pattern = pattern.packed(),
-                                    .values = a.panel(p),
-                                    .norms = results.make(p, pattern.panel_blocks(p)),
-                                    .row_panel = static_cast<std::int32_t>(pattern.row_panel(p)),
-                                    .col_panel = static_cast<std::int32_t>(pattern.col_panel(p))});
+      sequence.insert(BlockNorms<T>{
+          .pattern = pattern.packed(),
+          .norms = results.make(p, pattern.panel_blocks(p)),
+          .values = std::vector<const Data*>{&a.panel(p)},
+          .panels = {.count = 1, .number = {word_of(p)}, .before = word_of(pattern.blocks_before(p))}});
   finish(sequence);
   return results.gather();
 }

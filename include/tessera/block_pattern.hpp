@@ -123,7 +123,9 @@ class BlockPattern {
   }
   /// Stored blocks of a panel.
   Index panel_blocks(Index panel) const noexcept { return panel_blocks_[static_cast<std::size_t>(panel)]; }
-  /// Their elements.
+  /// Stored blocks of the panels of lower numbers.
+  Index blocks_before(Index panel) const noexcept { return blocks_before_[static_cast<std::size_t>(panel)]; }
+  /// Elements of the blocks of a panel.
   Index panel_elements(Index panel) const noexcept {
     return panel_elements_[static_cast<std::size_t>(panel)];
   }
@@ -166,7 +168,7 @@ class BlockPattern {
   mutable std::vector<PanelIndex> index_;
   mutable std::vector<Data> entries_;
   mutable Data packed_;
-  std::vector<Index> panel_blocks_, panel_elements_;
+  std::vector<Index> panel_blocks_, blocks_before_, panel_elements_;
   Index blocks_ = 0, elements_ = 0;
   bool packed_first_ = false;                    // the index is made from packed_
   std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made

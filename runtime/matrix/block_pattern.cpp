@@ -226,6 +226,7 @@ void BlockPattern::complete() {
     }
     if (index.offset.size() != index.column.size() + 1)
       index.offset = offsets_of(index, rows(), rows().panel(row_panel(p)), col_sizes);
+    blocks_before_.push_back(blocks_);
     panel_blocks_.push_back(index.blocks());
     panel_elements_.push_back(index.elements());
     blocks_ += index.blocks();
@@ -243,6 +244,8 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_packed(Runtime& runtime, 
   pattern->identity_ = identity;
   pattern->blocks_ = std::accumulate(panel_blocks.begin(), panel_blocks.end(), Index{0});
   pattern->elements_ = std::accumulate(panel_elements.begin(), panel_elements.end(), Index{0});
+  pattern->blocks_before_.resize(panel_blocks.size());
+  std::exclusive_scan(panel_blocks.begin(), panel_blocks.end(), pattern->blocks_before_.begin(), Index{0});
   pattern->panel_blocks_ = std::move(panel_blocks);
   pattern->panel_elements_ = std::move(panel_elements);
   pattern->entries_.resize(static_cast<std::size_t>(pattern->panels()));
@@ -277,7 +280,7 @@ Data BlockPattern::pack() const {
   const Index rows_at = header_words,
               cols_at = rows_at + PackedPattern::side_words(rows().panels(), rows().blocks()),
               directory_at = cols_at + PackedPattern::side_words(cols().panels(), cols().blocks());
-  Index words = directory_at + 2 * panels();
+  Index words = directory_at + 3 * panels();
   for (Index p = 0; p < panels(); ++p)
     words +=
         PackedPattern::panel_words(static_cast<Index>(rows().panel(row_panel(p)).size()), panel_blocks(p));
@@ -298,11 +301,12 @@ Data BlockPattern::pack() const {
                                           word_of(directory_at)};
   pack_side(rows(), row_classes, at + rows_at);
   pack_side(cols(), col_classes, at + cols_at);
-  std::int32_t *directory = at + directory_at, *next = directory + 2 * panels();
-  for (Index p = 0; p < panels(); ++p, directory += 2) {
+  std::int32_t *directory = at + directory_at, *next = directory + 3 * panels();
+  for (Index p = 0; p < panels(); ++p, directory += 3) {
     const PanelIndex& index = this->index(p);
     directory[0] = index.blocks() == 0 ? 0 : word_of(next - at);
     directory[1] = word_of(index.blocks());
+    directory[2] = word_of(blocks_before(p));
     if (index.blocks() == 0) continue;
     next = std::copy(index.row_begin.begin(), index.row_begin.end(), next);
     next = std::copy(index.column.begin(), index.column.end(), next);

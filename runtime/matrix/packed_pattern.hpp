@@ -16,7 +16,8 @@
 ///   rows       for each panel along the rows the number of its first block, and the number of blocks; then
 ///              for each block, panel by panel, its elements, its size class, its number in the matrix
 ///   columns    the same
-///   directory  for each panel the word at which its blocks begin (0: it has none), and their number
+///   directory  for each panel the word at which its blocks begin (0: it has none), their number, and the number of
+///              blocks in the panels before
 ///   panels     row_begin (rows + 1), column and offset of each block, as in PanelIndex
 namespace tessera::detail {
 
@@ -40,7 +41,7 @@ struct PackedSide {
 /// The blocks of a panel; without blocks all null.
 struct PackedPanel {
   const std::int32_t *row_begin = nullptr, *column = nullptr, *offset = nullptr;
-  std::int32_t blocks = 0;
+  std::int32_t blocks = 0, before = 0;  ///< in the panel; in the panels before
 };
 
 class PackedPattern {
@@ -59,18 +60,18 @@ class PackedPattern {
   }
   TESSERA_PACKED PackedPanel panel(std::int32_t row_panel, std::int32_t col_panel) const {
     const PackedHeader& h = header();
-    const std::int32_t* const entry = words_ + h.directory_at + 2 * (row_panel + col_panel * h.row_panels);
+    const std::int32_t* const entry = words_ + h.directory_at + 3 * (row_panel + col_panel * h.row_panels);
     if (entry[0] == 0) return {};
     const std::int32_t* const row_begin = words_ + entry[0];
     const std::int32_t* const column = row_begin + rows().blocks(row_panel) + 1;
-    return {row_begin, column, column + entry[1], entry[1]};
+    return {row_begin, column, column + entry[1], entry[1], entry[2]};
   }
 
   /// Words of all but the panels, of a side, and of a panel.
   static constexpr std::int64_t words_without_panels(std::int64_t row_panels, std::int64_t rows,
                                                      std::int64_t col_panels, std::int64_t cols) noexcept {
     return static_cast<std::int64_t>(sizeof(PackedHeader) / sizeof(std::int32_t)) +
-           side_words(row_panels, rows) + side_words(col_panels, cols) + 2 * row_panels * col_panels;
+           side_words(row_panels, rows) + side_words(col_panels, cols) + 3 * row_panels * col_panels;
   }
   static constexpr std::int64_t side_words(std::int64_t panels, std::int64_t blocks) noexcept {
     return panels + 1 + 3 * blocks;

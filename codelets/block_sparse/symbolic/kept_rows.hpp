@@ -13,7 +13,7 @@ TESSERA_ROW ProductRow row_of(const PackedPattern& pattern, std::int32_t panel, 
   return {pattern, pattern, pattern, {}, panel, row};
 }
 
-/// The blocks of the row that are kept, as bits. Returns, in each thread a part of, the number of others that
+/// The blocks of the row that are kept, as bits; norms: of all blocks of the pattern. Returns, in each thread a part of, the number of others that
 /// are not zero.
 TESSERA_ROW std::int64_t mark_kept(const RowGroup& group, const ProductRow& at, const double* norms,
                                    double eps, RowBits* kept) {
@@ -23,10 +23,10 @@ TESSERA_ROW std::int64_t mark_kept(const RowGroup& group, const ProductRow& at, 
   if (panel.blocks > 0)
     for (std::int32_t b = panel.row_begin[at.row] + group.lane; b < panel.row_begin[at.row + 1];
          b += RowGroup::size) {
-      if (!(sqrt(norms[b]) < eps))
+      if (!(sqrt(norms[panel.before + b]) < eps))
         RowGroup::set(kept, panel.column[b]);
       else
-        not_zero += norms[b] > 0;
+        not_zero += norms[panel.before + b] > 0;
     }
   group.sync();
   return not_zero;

@@ -11,60 +11,73 @@ namespace tessera::detail {
 namespace device {
 namespace {
 
-constexpr int warp = 32;
+constexpr int list_threads = 32;
 
-/// What the kernels of one stack read.
+/// What the kernels read and write. In all of them blockIdx.y is the number of a stack.
 struct Listing {
-  const std::int32_t *a, *b, *c, *row_blocks;
-  std::int32_t panel;
-  ListedPanels listed;
-  ProductMask mask;
-  double eps;
+  const std::int32_t *a, *b, *c, *inner, *row_blocks;
+  const ClassBegin* begins;
+  const double *norms_a, *norms_b;
+  std::int64_t* filtered;  ///< null: there is no filter
+  std::int32_t* counts;
+  StackEntry* lists[ListedStacks::most];
+  ListedShape shape;
+  ListedStacks stacks;
+  ListFilter filter;
 
+  __device__ const ListedStack& stack() const { return stacks.stack[blockIdx.y]; }
   __device__ ProductRow row(std::int32_t number) const {
-    return {PackedPattern(a), PackedPattern(b), PackedPattern(c), mask, panel, number};
+    return {PackedPattern(a), PackedPattern(b), PackedPattern(c), shape.mask, stack().panel, number};
+  }
+  __device__ InnerPanels panels() const { return {inner + stack().first_inner, stack().inner}; }
+  __device__ std::int32_t stride() const { return 2 * shape.col_classes * shape.inner_classes; }
+  __device__ std::int32_t* counts_of(std::int32_t number) const {
+    return counts + (std::int64_t(blockIdx.y) * shape.rows + number) * stride();
   }
 };
-struct Norms {
-  const double *a[max_stack_panels], *b[max_stack_panels];
-};
 
-__global__ void __launch_bounds__(warp)
-    count_listed_kernel(const __grid_constant__ Listing listing, std::int32_t columns, std::int32_t stride,
-                        std::int32_t* counts) {
+/// Warp (row, stack).
+__global__ void __launch_bounds__(list_threads) count_listed_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
-  const ProductRow at = listing.row(static_cast<std::int32_t>(blockIdx.x));
+  const auto row = static_cast<std::int32_t>(blockIdx.x);
+  const ProductRow at = listing.row(row);
   if (at.size == 0 || at.old().blocks == 0) return;
-  count_listed_row(RowGroup(), at, listing.listed, ListScratch(memory, columns, at.cols.classes),
-                   counts + std::int64_t(blockIdx.x) * stride);
+  count_listed_row(RowGroup(), at, listing.panels(),
+                   ListScratch(memory, listing.shape.columns, at.cols.classes), listing.counts_of(row));
 }
 
-/// Warp (number): the rows of one class of products.
-__global__ void __launch_bounds__(warp)
-    sum_rows_kernel(const __grid_constant__ Listing listing, const ClassBegin* begins, std::int32_t stride,
-                    std::int32_t* counts) {
+/// Warp (number, stack): the rows of one class of products.
+__global__ void __launch_bounds__(list_threads) sum_rows_kernel(const __grid_constant__ Listing listing) {
   const ProductRow any = listing.row(0);
   const auto number = static_cast<std::int32_t>(blockIdx.x);
-  sum_rows(RowGroup(), any.rows, any.row_panel, 2 * number / stride, begins[number],
-           counts + 2 * number % stride, stride);
+  const std::int32_t stride = listing.stride();
+  sum_rows(RowGroup(), any.rows, any.row_panel, 2 * number / stride,
+           listing.begins[listing.stack().first_class + number], listing.counts_of(0) + 2 * number % stride,
+           stride);
 }
 
-__global__ void __launch_bounds__(warp)
-    list_rows_kernel(const __grid_constant__ Listing listing, const __grid_constant__ Norms norms,
-                     std::int32_t columns, std::int32_t stride, const std::int32_t* counts,
-                     StackEntry* entries, StackRun* runs, std::int64_t* filtered) {
+/// Warp (row, stack).
+__global__ void __launch_bounds__(list_threads) list_rows_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
-  const RowGroup group;
-  const ProductRow at = listing.row(static_cast<std::int32_t>(blockIdx.x));
+  const auto row = static_cast<std::int32_t>(blockIdx.x);
+  const ProductRow at = listing.row(row);
   if (at.size == 0 || at.old().blocks == 0) return;
   RowFilter filter{};
-  if (filtered) {
-    const std::int32_t blocks =
-        listing.row_blocks ? listing.row_blocks[at.first_row + at.row] : at.blocks_of_a();
-    filter = {norms.a, norms.b, listing.eps / max(blocks, 1)};
+  std::int64_t* filtered = nullptr;
+  if (listing.filtered) {
+    filter = row_filter(at, listing.filter, listing.row_blocks, listing.norms_a, listing.norms_b);
+    filtered = listing.filtered + blockIdx.y * listing.shape.row_classes * listing.shape.col_classes *
+                                      listing.shape.inner_classes;
   }
-  list_row(group, at, listing.listed, filter, ListScratch(memory, columns, at.cols.classes),
-           counts + std::int64_t(blockIdx.x) * stride, entries, runs, filtered);
+  StackEntry* const entries = listing.lists[blockIdx.y];
+  list_row(RowGroup(), at, listing.panels(), filter,
+           ListScratch(memory, listing.shape.columns, at.cols.classes), listing.counts_of(row), entries,
+           reinterpret_cast<StackRun*>(entries + listing.stack().products), filtered);
+}
+
+template <class Operand>
+auto pointer_of(const Operand& operand) {
+  return operand ? operand.view().data() : nullptr;
 }
 
 }  // namespace
@@ -72,41 +85,43 @@ __global__ void __launch_bounds__(warp)
 
 void run(const DeviceContext& on, const ListProducts& task) {
   using namespace device;
-  StackEntry* const entries = task.stack.view().data();
-  auto* const runs = reinterpret_cast<StackRun*>(entries + task.shape.products);
-  std::int32_t* const counts = task.work.view().data();
-  std::int64_t* const filtered = task.filtered ? task.filtered.view().data() : nullptr;
-  if (filtered) cudaMemsetAsync(filtered, 0, task.filtered.view().size_bytes(), on.stream);
-  if (!task.all_runs)
-    cudaMemsetAsync(runs, 0, static_cast<std::size_t>(task.shape.runs) * sizeof(StackRun), on.stream);
-  const Listing listing{task.a.view().data(),
-                        task.b.view().data(),
-                        task.c.view().data(),
-                        task.row_blocks ? task.row_blocks.view().data() : nullptr,
-                        task.shape.panel,
-                        task.listed,
-                        task.mask,
-                        task.eps};
-  Norms norms{};
-  for (int i = 0; 2 * i + 1 < task.norms.size(); ++i) {
-    norms.a[i] = task.norms[2 * i].data();
-    norms.b[i] = task.norms[2 * i + 1].data();
+  if (task.stacks.count == 0) return;
+  Listing listing{.a = task.a.view().data(),
+                  .b = task.b.view().data(),
+                  .c = task.c.view().data(),
+                  .inner = task.inner.view().data(),
+                  .row_blocks = pointer_of(task.row_blocks),
+                  .begins = task.begins.view().data(),
+                  .norms_a = pointer_of(task.norms_a),
+                  .norms_b = pointer_of(task.norms_b),
+                  .filtered = pointer_of(task.filtered),
+                  .counts = task.work.view().data(),
+                  .lists = {},
+                  .shape = task.shape,
+                  .stacks = task.stacks,
+                  .filter = task.filter};
+  if (task.filtered)
+    cudaMemsetAsync(task.filtered.view().data(), 0, task.filtered.view().size_bytes(), on.stream);
+  for (std::int32_t s = 0; s < task.stacks.count; ++s) {
+    const ListedStack& stack = task.stacks.stack[s];
+    listing.lists[s] = task.lists[s].data();
+    if (!stack.all_runs)
+      cudaMemsetAsync(listing.lists[s] + stack.products, 0,
+                      static_cast<std::size_t>(stack.runs) * sizeof(StackRun), on.stream);
   }
-  const std::int32_t stride = 2 * task.shape.col_classes * task.shape.inner_classes;
-  const auto rows = static_cast<unsigned>(task.shape.rows),
-             classes = static_cast<unsigned>(task.shape.row_classes * stride / 2);
+  const auto count = static_cast<unsigned>(task.stacks.count);
+  cudaMemsetAsync(listing.counts, 0,
+                  count * static_cast<std::size_t>(task.shape.rows) *
+                      static_cast<std::size_t>(2 * task.shape.pairs()) * sizeof(std::int32_t),
+                  on.stream);
+  const dim3 rows(static_cast<unsigned>(task.shape.rows), count),
+      classes(static_cast<unsigned>(task.shape.classes()), count);
   const std::size_t shared = ListScratch::bytes(task.shape.columns, task.shape.col_classes);
   allow_shared_memory(count_listed_kernel, shared);
   allow_shared_memory(list_rows_kernel, shared);
-  cudaMemsetAsync(
-      counts, 0,
-      static_cast<std::size_t>(task.shape.rows) * static_cast<std::size_t>(stride) * sizeof(std::int32_t),
-      on.stream);
-  count_listed_kernel<<<rows, warp, shared, on.stream>>>(listing, task.shape.columns, stride, counts);
-  sum_rows_kernel<<<classes, warp, 0, on.stream>>>(
-      listing, task.begins.view().data() + task.shape.first_class, stride, counts);
-  list_rows_kernel<<<rows, warp, shared, on.stream>>>(listing, norms, task.shape.columns, stride, counts,
-                                                      entries, runs, filtered);
+  count_listed_kernel<<<rows, list_threads, shared, on.stream>>>(listing);
+  sum_rows_kernel<<<classes, list_threads, 0, on.stream>>>(listing);
+  list_rows_kernel<<<rows, list_threads, shared, on.stream>>>(listing);
 }
 TESSERA_DEFINE_ON_GPU(ListProducts)
 

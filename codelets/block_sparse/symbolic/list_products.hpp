@@ -8,61 +8,75 @@
 
 namespace tessera::detail {
 
-/// The inner panels of a stack, in the order in which their products are added.
-struct ListedPanels {
-  std::int32_t count = 0;
-  std::int32_t inner[max_stack_panels] = {};
-};
-
 /// Where the runs and the entries of a class begin.
 struct ClassBegin {
   std::int32_t run, entry;
 };
 
-/// A panel of C and the stack for it.
-struct ListedShape {
-  std::int32_t panel;                                    ///< number of the panel
-  std::int32_t rows, columns;                            ///< blocks along its rows and columns
-  std::int32_t row_classes, col_classes, inner_classes;  ///< size classes
-  std::int32_t first_class;                              ///< of the stack's in ListProducts::begins
-  Index products, runs;                                  ///< for which the stack has room
+/// One of the stacks that a task lists.
+struct ListedStack {
+  std::int32_t panel;               ///< of C
+  std::int32_t first_inner, inner;  ///< its inner panels: so many of ListProducts::inner from the first on
+  std::int32_t first_class;         ///< of its classes in ListProducts::begins
+  std::int32_t products, runs;      ///< for which it has room
+  bool all_runs;                    ///< these inner panels make as many runs as it has room for
+};
+struct ListedStacks {
+  static constexpr int most = 32;
+  std::int32_t count = 0;
+  ListedStack stack[most] = {};
 };
 
-/// The stack of the products of some inner panels for one panel of C, class by class; within a class the runs
+/// The panels of C of a task.
+struct ListedShape {
+  std::int32_t rows, columns;                            ///< blocks along the largest
+  std::int32_t row_classes, col_classes, inner_classes;  ///< size classes
+  ProductMask mask;
+  constexpr std::int32_t pairs() const noexcept { return col_classes * inner_classes; }
+  constexpr std::int32_t classes() const noexcept { return row_classes * pairs(); }
+};
+
+/// Products with ||A_ik||_F ||B_kj||_F < eps / max(1, blocks in row i) are left out.
+struct ListFilter {
+  double eps = 0;
+  std::int32_t before_a = 0, before_b = 0;  ///< blocks of the patterns before the first norms
+};
+
+/// The stacks of the products of some inner panels for panels of C, class by class; within a class the runs
 /// are in the order in which C stores its blocks, the products of a run in the order of the inner panels and
-/// their inner index. With a filter, products with ||A_ik||_F ||B_kj||_F < eps / max(1, blocks in row i) are
-/// left out, and the rest stands at the beginning of its run.
-/// | operand    | mode    | shape                                             | what                          |
-/// |------------|---------|---------------------------------------------------|-------------------------------|
-/// | stack      | write   | array of StackEntry, then of StackRun (stack.hpp) | the list                      |
-/// | a, b, c    | read    | packed patterns                                   | A's, B's, C's after           |
-/// | begins     | read    | ClassBegin of all classes of all stacks           | those of this one: from first_class on |
+/// their inner index. What a filter leaves out is missing at the ends of the runs.
+/// | operand    | mode    | shape                                             | what                             |
+/// |------------|---------|---------------------------------------------------|----------------------------------|
+/// | lists      | write   | arrays of StackEntry, then of StackRun (stack.hpp) | the stacks                      |
+/// | a, b, c    | read    | packed patterns                                   | A's, B's, C's after              |
+/// | begins     | read    | ClassBegin of all classes of all stacks           | from first_class on a stack's    |
+/// | inner      | read    | numbers                                           | the stacks' inner panels         |
 /// | row_blocks | read    | a number for each row of blocks of C              | blocks in the row; without it those of A count |
-/// | norms      | read    | of each inner panel: numbers for A's, for B's blocks | squares of norms; with a filter |
-/// | filtered   | write   | a 64-bit number for each class of products        | products left out; with a filter |
-/// | work       | scratch | 2 numbers for each row and pair of classes        | on GPUs                       |
+/// | norms_a, norms_b | read | a number for each block                        | squares of norms; with a filter  |
+/// | filtered   | write   | 64-bit numbers: classes() for each stack          | products left out; with a filter |
+/// | work       | scratch | list_work() numbers                               | on GPUs                          |
 /// No flops; the number of products predicts the time.
 struct ListProducts {
   static constexpr const char* name = "list_products";
-  Write<Array<StackEntry>> stack;
+  WriteAll<Array<StackEntry>> lists;
   Read<Array<std::int32_t>> a, b, c;
   Read<Array<ClassBegin>> begins;
+  Read<Array<std::int32_t>> inner;
   Read<Array<std::int32_t>> row_blocks{};
+  Read<Array<double>> norms_a{}, norms_b{};
   Write<Array<std::int64_t>> filtered{};
   GpuScratch<Array<std::int32_t>> work{};
-  ReadAll<Array<double>> norms{};
   ListedShape shape;
-  ListedPanels listed;
-  ProductMask mask;
-  bool all_runs = true;  ///< the classes have no more runs than the listed panels make
-  double eps = 0;
+  ListedStacks stacks;
+  ListFilter filter{};
   double seconds(WorkerKind kind, double) const noexcept {
-    return kind == WorkerKind::gpu ? 1.5e-5 + 2e-11 * static_cast<double>(shape.products)
-                                   : 2e-6 + 2e-8 * static_cast<double>(shape.products);
+    double products = 0;
+    for (std::int32_t s = 0; s < stacks.count; ++s) products += stacks.stack[s].products;
+    return kind == WorkerKind::gpu ? 5e-5 + 5e-11 * products : 2e-6 + 2e-8 * products;
   }
 };
 
-/// Numbers in ListProducts::work.
+/// Numbers in ListProducts::work for one stack.
 constexpr Index list_work(Index rows, Index col_classes, Index inner_classes) noexcept {
   return 2 * rows * col_classes * inner_classes;
 }

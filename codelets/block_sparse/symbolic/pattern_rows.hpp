@@ -17,21 +17,24 @@ TESSERA_ROW void write_directory(const RowGroup& group, const PackedPattern& lik
   const std::int32_t* const from = reinterpret_cast<const std::int32_t*>(&header);
   for (std::int32_t w = group.lane; w < header.directory_at; w += RowGroup::size) words[w] = from[w];
   std::int32_t* const directory = words + header.directory_at;
-  const std::int32_t entries = 2 * header.row_panels * header.col_panels;
+  const std::int32_t entries = 3 * header.row_panels * header.col_panels;
   for (std::int32_t w = group.lane; w < entries; w += RowGroup::size) directory[w] = 0;
   group.sync();
-  std::int32_t next = header.directory_at + entries;
+  std::int32_t next = header.directory_at + entries, before = 0;
   for (std::int32_t base = 0; base < count; base += RowGroup::size) {
     const std::int32_t p = base + group.lane, panel = p < count ? panels[p] : 0;
     const auto blocks = static_cast<std::int32_t>(p < count ? totals[p * totals_size] : 0);
     const std::int32_t rows = like.rows().blocks(panel % header.row_panels),
                        here = blocks == 0 ? 0 : rows + 1 + 2 * blocks;
-    const std::int32_t begin = next + group.sum_before(here);
+    const std::int32_t begin = next + group.sum_before(here),
+                       blocks_before = before + group.sum_before(blocks);
     if (blocks > 0) {
-      directory[2 * panel] = begin;
-      directory[2 * panel + 1] = blocks;
+      directory[3 * panel] = begin;
+      directory[3 * panel + 1] = blocks;
+      directory[3 * panel + 2] = blocks_before;
     }
     next += group.sum(here);
+    before += group.sum(blocks);
   }
 }
 
@@ -42,7 +45,7 @@ struct WrittenPanel {
 };
 TESSERA_ROW WrittenPanel written_panel(const PackedPattern& like, std::int32_t panel, std::int32_t* words) {
   const PackedHeader& header = like.header();
-  const std::int32_t* const entry = words + header.directory_at + 2 * panel;
+  const std::int32_t* const entry = words + header.directory_at + 3 * panel;
   const std::int32_t rows = like.rows().blocks(panel % header.row_panels);
   if (entry[0] == 0) return {nullptr, nullptr, nullptr, rows};
   std::int32_t* const row_begin = words + entry[0];

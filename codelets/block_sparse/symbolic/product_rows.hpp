@@ -301,6 +301,12 @@ TESSERA_ROW void write_row(const RowGroup& group, const ProductRow& at, const Ro
   }
 }
 
+/// The inner panels of a stack.
+struct InnerPanels {
+  const std::int32_t* number;
+  std::int32_t count;
+};
+
 /// Memory that a group shares, for listing.
 struct ListScratch {
   std::int32_t *next, *runs_of_class, *products_of_class;
@@ -331,11 +337,11 @@ TESSERA_ROW void open_row(const RowGroup& group, const ProductRow& at, std::int3
 }
 
 /// The products of the row for each column, of one class of inner blocks, into `next` of the open row.
-TESSERA_ROW void count_columns(const RowGroup& group, const ProductRow& at, const ListedPanels& panels,
+TESSERA_ROW void count_columns(const RowGroup& group, const ProductRow& at, InnerPanels panels,
                                std::int32_t k, std::int32_t* next) {
   const bool masked = at.mask.any();
   for (std::int32_t i = 0; i < panels.count; ++i)
-    for_each_product<false>(group, at, panels.inner[i], k, [&](std::int32_t, std::int32_t, std::int32_t j) {
+    for_each_product<false>(group, at, panels.number[i], k, [&](std::int32_t, std::int32_t, std::int32_t j) {
       if (!masked || next[j] >= 0) RowGroup::add(next[j], 1);
     });
   group.sync();
@@ -343,7 +349,7 @@ TESSERA_ROW void count_columns(const RowGroup& group, const ProductRow& at, cons
 
 /// Runs and products of the row for each pair of classes of columns and inner blocks, into
 /// counts[2 (n inner classes + k)].
-TESSERA_ROW void count_listed_row(const RowGroup& group, const ProductRow& at, const ListedPanels& panels,
+TESSERA_ROW void count_listed_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
                                   ListScratch scratch, std::int32_t* counts) {
   const PackedPanel c = at.old();
   for (std::int32_t k = 0; k < at.inner.classes; ++k) {
@@ -401,18 +407,25 @@ TESSERA_ROW void sum_rows(const RowGroup& group, const PackedSide& rows, std::in
   }
 }
 
-/// What passes the filter in one row.
+/// What passes the filter in one row: norms are of the blocks of all panels.
 struct RowFilter {
-  const double *const *norms_a, *const *norms_b;  ///< squares, of the blocks of each listed panel; null: all
+  const double *norms_a, *norms_b;  ///< squares; null: everything passes
   double limit;
-  TESSERA_ROW bool passes(std::int32_t i, std::int32_t left, std::int32_t right) const {
-    return !norms_a || !(sqrt(norms_a[i][left]) * sqrt(norms_b[i][right]) < limit);
+  TESSERA_ROW bool passes(const PackedPanel& a, std::int32_t left, const PackedPanel& b,
+                          std::int32_t right) const {
+    return !norms_a || !(sqrt(norms_a[a.before + left]) * sqrt(norms_b[b.before + right]) < limit);
   }
 };
+/// `blocks`: for each row of blocks of C those of op(A); null: those of A.
+TESSERA_ROW RowFilter row_filter(const ProductRow& at, const ListFilter& filter, const std::int32_t* blocks,
+                                 const double* norms_a, const double* norms_b) {
+  const std::int32_t here = blocks ? blocks[at.first_row + at.row] : at.blocks_of_a();
+  return {norms_a - filter.before_a, norms_b - filter.before_b, filter.eps / (here > 1 ? here : 1)};
+}
 
 /// Writes the runs and the entries of the row; counts: where they begin, as sum_rows leaves them. With a
 /// filter the products that it leaves out are added to `filtered`, class by class.
-TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, const ListedPanels& panels,
+TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
                           const RowFilter& filter, ListScratch scratch, const std::int32_t* counts,
                           StackEntry* entries, StackRun* runs, std::int64_t* filtered) {
   const PackedPanel c = at.old();
@@ -461,12 +474,12 @@ TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, const Lis
     ClassCounter left_out{at.cols.classes, scratch.runs_of_class};
     left_out.clear(group);
     for (std::int32_t i = 0; i < panels.count; ++i) {
-      const PackedPanel a = at.a.panel(at.row_panel, panels.inner[i]),
-                        b = at.b.panel(panels.inner[i], at.col_panel);
+      const PackedPanel a = at.a.panel(at.row_panel, panels.number[i]),
+                        b = at.b.panel(panels.number[i], at.col_panel);
       for_each_product<true>(
-          group, at, panels.inner[i], k, [&](std::int32_t left, std::int32_t right, std::int32_t j) {
+          group, at, panels.number[i], k, [&](std::int32_t left, std::int32_t right, std::int32_t j) {
             if (masked && scratch.next[j] <= 0) return;
-            if (!filter.passes(i, left, right)) {
+            if (!filter.passes(a, left, b, right)) {
               left_out.count(at, j);
               return;
             }

@@ -153,17 +153,22 @@ void run(const HostContext&, const CopyMatching<T>& task) {
 
 template <class T>
 void run(const HostContext&, const BlockNorms<T>& task) {
-  const PackedPanel panel = PackedPattern(task.pattern.view().data()).panel(task.row_panel, task.col_panel);
-  const auto values = *task.values;
-  const auto norms = *task.norms;
-  for (std::int32_t b = 0; b < panel.blocks; ++b) {
-    const auto end = b + 1 < panel.blocks ? static_cast<std::size_t>(panel.offset[b + 1]) : values.size();
-    double sum = 0;
-    for (auto i = static_cast<std::size_t>(panel.offset[b]); i < end; ++i) {
-      const double re = real_part(values[i]), im = imag_part(values[i]);
-      sum += re * re + im * im;
+  const PackedPattern pattern(task.pattern.view().data());
+  const std::int32_t row_panels = pattern.header().row_panels;
+  for (std::int32_t p = 0; p < task.panels.count; ++p) {
+    const std::int32_t number = task.panels.number[p];
+    const PackedPanel panel = pattern.panel(number % row_panels, number / row_panels);
+    const std::span<const T> values = task.values[p];
+    double* const norms = task.norms.view().data() + (panel.before - task.panels.before);
+    for (std::int32_t b = 0; b < panel.blocks; ++b) {
+      const auto end = b + 1 < panel.blocks ? static_cast<std::size_t>(panel.offset[b + 1]) : values.size();
+      double sum = 0;
+      for (auto i = static_cast<std::size_t>(panel.offset[b]); i < end; ++i) {
+        const double re = real_part(values[i]), im = imag_part(values[i]);
+        sum += re * re + im * im;
+      }
+      norms[b] = sum;
     }
-    norms[static_cast<std::size_t>(b)] = sum;
   }
 }
 

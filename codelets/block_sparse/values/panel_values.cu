@@ -177,16 +177,29 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// A warp takes a block.
+/// The values of the panels whose norms are formed.
+template <class S>
+struct NormedValues {
+  const S* values[NormedPanels::most];
+  Index elements[NormedPanels::most];
+};
+
+/// A warp takes a block of panel blockIdx.y of the task's.
 template <class S>
 __global__ void __launch_bounds__(threads)
-    norms_kernel(const std::int32_t* pattern, std::int32_t row_panel, std::int32_t col_panel, Index elements,
-                 const S* __restrict__ values, double* norms) {
-  const PackedPanel panel = PackedPattern(pattern).panel(row_panel, col_panel);
-  const Index stride = Index(gridDim.x) * (threads / 32);
-  for (Index b = Index(blockIdx.x) * (threads / 32) + threadIdx.x / 32; b < panel.blocks; b += stride) {
+    norms_kernel(const std::int32_t* words, const __grid_constant__ NormedPanels panels,
+                 const __grid_constant__ NormedValues<S> of, double* norms) {
+  const PackedPattern pattern(words);
+  const std::int32_t number = panels.number[blockIdx.y], row_panels = pattern.header().row_panels;
+  const PackedPanel panel = pattern.panel(number % row_panels, number / row_panels);
+  const S* const values = of.values[blockIdx.y];
+  norms += panel.before - panels.before;
+  const std::int32_t stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32);
+  for (auto b = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32); b < panel.blocks;
+       b += stride) {
     const S* const block = values + panel.offset[b];
-    const Index count = (b + 1 < panel.blocks ? panel.offset[b + 1] : elements) - panel.offset[b];
+    const Index count =
+        (b + 1 < panel.blocks ? Index(panel.offset[b + 1]) : of.elements[blockIdx.y]) - panel.offset[b];
     double sum = 0;
     for (Index i = threadIdx.x % 32; i < count; i += 32) {
       const double re = real(block[i]), im = imag(block[i]);
@@ -293,12 +306,15 @@ void run(const DeviceContext& on, const CopyMatching<T>& task) {
 template <class T>
 void run(const DeviceContext& on, const BlockNorms<T>& task) {
   using namespace device;
-  const auto count = static_cast<Index>(task.norms.view().size());
-  if (count > 0)
-    norms_kernel<<<blocks_for(count, threads / 32, full_grid), threads, 0, on.stream>>>(
-        task.pattern.view().data(), task.row_panel, task.col_panel,
-        static_cast<Index>(task.values.view().size()), device_cast(task.values.view().data()),
-        task.norms.view().data());
+  if (task.panels.count == 0) return;
+  NormedValues<DeviceScalar<T>> of{};
+  for (int p = 0; p < task.panels.count; ++p) {
+    of.values[p] = device_cast(task.values[p].data());
+    of.elements[p] = static_cast<Index>(task.values[p].size());
+  }
+  const dim3 grid(full_grid, static_cast<unsigned>(task.panels.count));
+  norms_kernel<<<grid, threads, 0, on.stream>>>(task.pattern.view().data(), task.panels, of,
+                                                task.norms.view().data());
 }
 
 #define TESSERA_DEFINE(T)                 \

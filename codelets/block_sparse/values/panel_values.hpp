@@ -140,19 +140,27 @@ struct CopyMatching {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
+/// The panels that a task of norms takes.
+struct NormedPanels {
+  static constexpr int most = 64;
+  std::int32_t count = 0;
+  std::int32_t number[most] = {};
+  std::int32_t before = 0;  ///< blocks of the pattern before the first number in BlockNorms::norms
+};
+
 /// Squares of the blocks' Frobenius norms, in double.
-/// | operand | mode  | shape           | what               |
-/// |---------|-------|-----------------|--------------------|
-/// | pattern | read  | packed pattern  | the matrix'        |
-/// | values  | read  | array           | the panel's        |
-/// | norms   | write | array of double | one for each block |
+/// | operand | mode         | shape           | what                                             |
+/// |---------|--------------|-----------------|--------------------------------------------------|
+/// | pattern | read         | packed pattern  | the matrix'                                      |
+/// | norms   | write or add | array of double | of the blocks in their order; of panels not taken they stay |
+/// | values  | read         | arrays          | of the panels in turn                            |
 template <class T>
 struct BlockNorms {
   static constexpr const char* name = "block_norms";
   Read<Array<std::int32_t>> pattern;
-  Read<Array<T>> values;
-  Write<Array<double>> norms;
-  std::int32_t row_panel, col_panel;
+  WriteOrAdd<Array<double>> norms;
+  ReadAll<Array<T>> values;
+  NormedPanels panels;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

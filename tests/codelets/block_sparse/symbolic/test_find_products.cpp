@@ -139,7 +139,7 @@ class FindProductsTest {
     std::vector<Index> blocks, elements;
     BlockPattern::Identity identity{0, 0};
     Index words = 9 + PackedPattern::side_words(rows_->panels(), rows_->blocks()) +
-                  PackedPattern::side_words(cols_->panels(), cols_->blocks()) + 2 * c_->panels();
+                  PackedPattern::side_words(cols_->panels(), cols_->blocks()) + 3 * c_->panels();
     for (Index p = 0; p < c_->panels(); ++p) {
       blocks.push_back(total(p, TotalsLayout::blocks));
       elements.push_back(total(p, TotalsLayout::elements));
@@ -232,18 +232,17 @@ class FindProductsTest {
 
   /// The list of one set for one panel: runs class by class, in C's order, products by their order.
   void check_list(Index p, Index set) {
-    ListedPanels listed;
+    std::vector<std::int32_t> listed;
     for (Index step = set * test_.together;
          step < std::min<Index>((set + 1) * test_.together, inner_->panels()); ++step)
-      listed.inner[listed.count++] = narrow((c_->row_panel(p) + c_->col_panel(p) + step) % inner_->panels());
+      listed.push_back(narrow((c_->row_panel(p) + c_->col_panel(p) + step) % inner_->panels()));
     if (result_->panel_blocks(p) == 0) return;
     std::vector<ClassBegin> begins;
     Index runs = 0, products = 0;
     for (std::int32_t number = 0; number < layout_.classes; ++number) {
       begins.push_back({narrow(runs), narrow(products)});
       runs += total(p, layout_.set_runs(narrow(set), number));
-      for (std::int32_t i = 0; i < listed.count; ++i)
-        products += total(p, layout_.products(listed.inner[i], number));
+      for (const std::int32_t r : listed) products += total(p, layout_.products(r, number));
     }
     if (products == 0) return;
     const auto lists = list(p, listed, begins, runs, products);
@@ -262,9 +261,10 @@ class FindProductsTest {
         std::vector<const Product*> wanted;
         std::vector<std::int32_t> places;
         Index in_superset = 0;
-        for (std::int32_t i = 0; i < listed.count; ++i)
+        for (std::int32_t i = 0; i < narrow(static_cast<Index>(listed.size())); ++i)
           for (const Product& product : found->second) {
-            if (product.inner_panel != listed.inner[i] || inner_->size(product.k) != size) continue;
+            if (product.inner_panel != listed[static_cast<std::size_t>(i)] || inner_->size(product.k) != size)
+              continue;
             ++in_superset;
             if (product.filtered) {
               ++filtered[number];
@@ -291,53 +291,61 @@ class FindProductsTest {
     if (test_.filter) EXPECT_EQ(filtered_, filtered);
   }
 
-  std::vector<std::byte> list(Index p, const ListedPanels& listed, const std::vector<ClassBegin>& begins,
-                              Index runs, Index products) {
-    const Data stack = Data::bytes(runtime_, stack_bytes(runs, products)),
-               all_begins = upload(runtime_, begins),
-               filtered = Data::bytes(runtime_, static_cast<std::size_t>(layout_.classes) * 8);
-    const Index rows = static_cast<Index>(rows_->panel(c_->row_panel(p)).size()),
-                columns = static_cast<Index>(cols_->panel(c_->col_panel(p)).size());
-    const Data work = Data::scratch(
-        runtime_, static_cast<std::size_t>(list_work(rows, static_cast<Index>(col_sizes_.size()),
-                                                     static_cast<Index>(inner_sizes_.size()))) *
-                      4);
+  /// The list, which a task makes after another one, of no products.
+  std::vector<std::byte> list(Index p, const std::vector<std::int32_t>& listed,
+                              const std::vector<ClassBegin>& begins, Index runs, Index products) {
+    const Data none = Data::bytes(runtime_, sizeof(StackRun)),
+               stack = Data::bytes(runtime_, stack_bytes(runs, products)),
+               all_begins = upload(runtime_, begins), inner = upload(runtime_, listed),
+               filtered = Data::bytes(runtime_, 2 * static_cast<std::size_t>(layout_.classes) * 8);
+    const PanelsOfC most = of_c();
+    const Data work = Data::scratch(runtime_, 2 *
+                                                  static_cast<std::size_t>(list_work(
+                                                      most.most_rows, static_cast<Index>(col_sizes_.size()),
+                                                      static_cast<Index>(inner_sizes_.size()))) *
+                                                  4);
     std::vector<std::int32_t> row_blocks;
     for (Index panel = 0; panel < rows_->panels(); ++panel)
       for (const Index row : rows_->panel(panel)) row_blocks.push_back(narrow(a_->blocks_in_row(row)));
-    const Data blocks = upload(runtime_, row_blocks);
-    std::vector<Data> norms;
-    for (std::int32_t i = 0; i < listed.count; ++i) {
-      const auto some = [&](const std::vector<double>& of_panel) {
-        norms.push_back(upload(runtime_, of_panel.empty() ? std::vector<double>{0} : of_panel));
-      };
-      some(norms_a_[static_cast<std::size_t>(a_->panel(c_->row_panel(p), listed.inner[i]))]);
-      some(norms_b_[static_cast<std::size_t>(b_->panel(listed.inner[i], c_->col_panel(p)))]);
-    }
-    const std::vector<const Data*> pointers = pointers_to(norms);
+    const Data blocks = upload(runtime_, row_blocks), norms_a = upload(runtime_, joined(norms_a_)),
+               norms_b = upload(runtime_, joined(norms_b_));
+    const std::vector<const Data*> lists{&none, &stack};
     ListProducts task{
-        .stack = stack,
+        .lists = lists,
         .a = a_->packed(),
         .b = b_->packed(),
         .c = result_->packed(),
         .begins = all_begins,
+        .inner = inner,
         .work = work,
-        .shape = {narrow(p), narrow(rows), narrow(columns), narrow(static_cast<Index>(row_sizes_.size())),
+        .shape = {most.most_rows, most.most_columns, narrow(static_cast<Index>(row_sizes_.size())),
                   narrow(static_cast<Index>(col_sizes_.size())),
-                  narrow(static_cast<Index>(inner_sizes_.size())), 0, products, runs},
-        .listed = listed,
-        .mask = test_.mask};
+                  narrow(static_cast<Index>(inner_sizes_.size())), test_.mask},
+        .stacks = {.count = 2,
+                   .stack = {{narrow(p), 0, 0, 0, 0, 1, false},
+                             {narrow(p), 0, narrow(static_cast<Index>(listed.size())), 0, narrow(products),
+                              narrow(runs), true}}}};
     if (test_.filter) {
       task.filtered = filtered;
-      task.row_blocks = blocks;
-      task.norms = pointers;
-      task.eps = eps;
+      if (p % 2 == 0) task.row_blocks = blocks;
+      task.norms_a = norms_a;
+      task.norms_b = norms_b;
+      task.filter.eps = eps;
     }
     Sequence sequence(runtime_);
     sequence.insert(task);
     EXPECT_TRUE(sequence.wait().ok());
-    if (test_.filter) filtered_ = download_values<std::int64_t>(filtered);
+    EXPECT_EQ(download_values<std::byte>(none), std::vector<std::byte>(sizeof(StackRun)));
+    if (test_.filter) {
+      const auto both = download_values<std::int64_t>(filtered);
+      filtered_.assign(both.begin() + layout_.classes, both.end());
+    }
     return download_values<std::byte>(stack);
+  }
+  static std::vector<double> joined(const std::vector<std::vector<double>>& norms) {
+    std::vector<double> all;
+    for (const auto& panel : norms) all.insert(all.end(), panel.begin(), panel.end());
+    return all;
   }
 
   static constexpr double eps = 4;

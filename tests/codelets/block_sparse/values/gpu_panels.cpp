@@ -211,8 +211,10 @@ class Panels {
       for (Index j = 0; j < 7; ++j) all.push_back({i, j});
     const auto pattern = BlockPattern::make_replicated(runtime_, layout, all);
     sum("norms", make_blocks().size(), [&](Sequence& s, const Data& result) {
-      s.insert(BlockNorms<T>{
-          .pattern = pattern->packed(), .values = x_, .norms = result, .row_panel = 0, .col_panel = 0});
+      s.insert(BlockNorms<T>{.pattern = pattern->packed(),
+                             .norms = result,
+                             .values = std::vector<const Data*>{&x_},
+                             .panels = {.count = 1, .number = {0}}});
     });
     const Data work = Data::scratch(runtime_, reduction_bytes);
     for (const PanelSum kind :

@@ -100,10 +100,9 @@ TYPED_TEST(BlockValues, NormsOfBlocks) {
   const Data data = upload(this->runtime(), values), norms = Data::bytes(this->runtime(), 3 * sizeof(double));
   ASSERT_TRUE(this->run([&](Sequence& s) {
                     s.insert(BlockNorms<T>{.pattern = pattern->packed(),
-                                           .values = data,
                                            .norms = norms,
-                                           .row_panel = 0,
-                                           .col_panel = 0});
+                                           .values = std::vector<const Data*>{&data},
+                                           .panels = {.count = 1, .number = {0}}});
                   })
                   .ok());
   const auto squares = download_values<double>(norms);
