@@ -86,8 +86,8 @@ def draw_balance(records, path):
     largest = max(share for _, _, _, of in series for _, share in of)
     first = records[0]
     picture = Picture(420, "The largest rank's share of C := A A, %s, blocks of %s, n = %d" % (
-        first.option("matrix_a"), ",".join(map(str, first.option("blocks"))), first.option("n")),
-        caption(records, place="counts, not times", timed=False))
+        os.path.splitext(first.option("matrix_a"))[0], ",".join(map(str, first.option("blocks"))), first.option("n")),
+        caption(records, place="counts, which no other work on the machine changes", timed=False))
     left, right, top, bottom = 70, 690, 70, 320
     step = nice_step(largest, 6)
     y_of = axes(picture, left, right, top, bottom, step * math.ceil(largest * 1.05 / step), step,
@@ -114,11 +114,16 @@ def alone(records, command, prefix):
 
 def make_product_pictures(records, folder, output):
     """Those of block-sparse products without a peer."""
+
+    def of_ranks(record):
+        return record.machine["ranks"], record.option("permute")
+
     good = True
     for name, command, prefix, draw, key in (
             ("product_intensity.svg", "bench_stack", "stack_", draw_intensity, lambda r: tuple(r.option(x) for x in "mnk")),
             ("product_cores.svg", "multiply", "cores_", draw_cores, lambda r: (r.option("cores"), r.option("gpus"))),
-            ("product_balance.svg", "multiply", "balance_", draw_balance, lambda r: (r.machine["ranks"], r.option("permute")))):
+            ("product_balance_band.svg", "multiply", "balance_band_", draw_balance, of_ranks),
+            ("product_balance_water.svg", "multiply", "balance_water_", draw_balance, of_ranks)):
         chosen = alone(records, command, prefix)
         if not chosen:
             say("%s: not made, no record %s*.json of `%s` in %s" % (name, prefix, command, folder))

@@ -59,7 +59,7 @@ TEST(HomogenizedLayout, DealsAllBlocksEvenly) {
                       even = homogenized_layout(plain, 5);
     for (const BlockDimension* d : {even.rows.get(), even.cols.get()}) {
       EXPECT_TRUE(d->same_sizes(*plain.rows));
-      EXPECT_LT(imbalance(*d), 1.01) << rows << " x " << cols;
+      EXPECT_LT(imbalance(*d), 1.02) << rows << " x " << cols;
       EXPECT_EQ(d->panels() % (rows * cols), 0);
       for (Index p = 0; p < d->panels(); ++p) {
         Index elements = 0;
@@ -137,16 +137,23 @@ TYPED_TEST(PermuteBlocks, AProductOfPermutedMatrices) {
   const BlockLayout layout = random_layout(runtime, square, square, Symmetry::none, 4);
   const auto a = drawn_matrix<T>(runtime, layout, 0.5, 1), b = drawn_matrix<T>(runtime, layout, 0.5, 2);
   const auto p = random_block_permutation(a.block_rows(), 1), q = random_block_permutation(a.block_rows(), 2);
-  Sequence sequence(runtime);
-  auto c = zero_matrix<T>(sequence, a.pattern_pointer());
-  const auto pa = permute_blocks<T>(sequence, a, p, q), pb = permute_blocks<T>(sequence, b, q, p);
-  auto pc = zero_matrix<T>(sequence, pa.pattern_pointer());
-  pc = permute_blocks<T>(sequence, c, p, p);
-  ASSERT_TRUE(sequence.wait().ok());
+  BlockSparseMatrix<T> c, pa, pb, pc, back;
+  const auto submitted = [&](const auto& submit) {
+    Sequence sequence(runtime);
+    submit(sequence);
+    ASSERT_TRUE(sequence.wait().ok());
+  };
+  submitted([&](Sequence& sequence) {
+    c = zero_matrix<T>(sequence, a.pattern_pointer());
+    pa = permute_blocks<T>(sequence, a, p, q);
+    pb = permute_blocks<T>(sequence, b, q, p);
+    pc = permute_blocks<T>(sequence, c, p, p);
+  });
   ASSERT_TRUE(tessera::multiply({.a = a, .b = b, .c = c}));
   ASSERT_TRUE(tessera::multiply({.a = pa, .b = pb, .c = pc}));
-  const auto back = permute_blocks<T>(sequence, pc, inverse_permutation(p), inverse_permutation(p));
-  ASSERT_TRUE(sequence.wait().ok());
+  submitted([&](Sequence& sequence) {
+    back = permute_blocks<T>(sequence, pc, inverse_permutation(p), inverse_permutation(p));
+  });
   EXPECT_LE(difference(contents_of(back).elements, contents_of(c).elements), 100 * double(precision<T>));
 }
 
