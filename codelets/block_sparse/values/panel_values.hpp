@@ -125,8 +125,8 @@ struct CopyValues {
 /// |-------------|--------------|-----------------|-------------------------------------------------------|
 /// | from, to    | read         | packed patterns | the matrices'; may be one                             |
 /// | source      | read         | array           | values of a panel                                     |
-/// | destination | write or add | array           | values of a panel; what is written first becomes zero |
-/// |             |              |                 | where the source has no block                         |
+/// | destination | write or add | array           | values of a panel                                     |
+/// What is written first becomes zero where the source has no block.
 template <class T>
 struct CopyMatching {
   static constexpr const char* name = "copy_matching";
