@@ -41,9 +41,8 @@ Json rank_balance(const Runtime& runtime, const MultiplyResult& result,
 
 std::string text_of_balance(const Json& balance) {
   const auto share = [&](const char* name) { return balance[name]["max_over_mean"].get<double>(); };
-  return fmt::format(
-      "{:.3f} in products, {:.3f} in flop, {:.3f} in stored elements (largest rank / mean)",
-      share("products"), share("flop"), share("elements"));
+  return fmt::format("{:.3f} in products, {:.3f} in flop, {:.3f} in stored elements (largest rank / mean)",
+                     share("products"), share("flop"), share("elements"));
 }
 
 }  // namespace tessera::program
