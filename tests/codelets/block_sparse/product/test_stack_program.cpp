@@ -54,8 +54,7 @@ TEST(StackProgram, CompilesShapesOfAllTypes) {
 TEST(StackProgram, CompilesForAmpere) {
   for (const char type : {'s', 'd', 'c', 'z'})
     for (const std::int32_t order : {5, 23})
-      EXPECT_TRUE(
-          is_elf(device::compile_stack(device::stack_kernel_files(), 80, {type, order, order, order})))
+      EXPECT_TRUE(is_elf(compile(device::stack_kernel_files(), 80, {type, order, order, order})))
           << type << order;
 }
 
