@@ -217,6 +217,7 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"multiply a.mtx --n 5", "--n"},
     {"multiply a.mtx --occupation 0.2", "--occupation"},
     {"multiply a.mtx --symmetry S", "--symmetry"},
+    {"multiply a.mtx --filter-rule at-least", "--filter-rule"},
     {"multiply a.mtx --hybrid --gpus 0", "--hybrid"},
     {"lobpcg a.mtx --interaction pairing", "--interaction"},
     {"lobpcg --generate laplacian1d:60 --interaction random", "--interaction"},
