@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -133,16 +134,6 @@ class MoveFinder {
   std::vector<PanelMoves> found_;
 };
 
-/// The list of a task's moves, where the task runs.
-Data make_table(Runtime& runtime, const std::vector<BlockMove>& moves, int owner) {
-  Data table = Data::bytes(runtime, std::max<std::size_t>(moves.size(), 1) * sizeof(BlockMove), owner);
-  if (table.local()) {
-    const HostAccess access(table, HostAccess::Mode::write);
-    std::copy(moves.begin(), moves.end(), access.array<BlockMove>().begin());
-  }
-  return table;
-}
-
 /// Between matrices whose blocks have the same places: panel by panel, in the longest pieces.
 template <class T>
 void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatrix<T>& a,
@@ -165,7 +156,7 @@ void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatri
         moves.push_back({run.first + done, run.second + done, count, 1, count, count});
       }
     if (moves.empty()) continue;
-    sequence.insert(MoveBlocks<T>{.moves = make_table(sequence.runtime(), moves, to.panel_owner(p)),
+    sequence.insert(MoveBlocks<T>{.moves = make_task_list(sequence.runtime(), moves, to.panel_owner(p)),
                                   .source = a.panel(p),
                                   .destination = b.panel(p),
                                   .factor = way.factor,
@@ -188,7 +179,7 @@ void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
   for (Index source = 0; source < from.panels(); ++source) {
     for (const Way<T>& way : ways)
       for (const auto& [destination, listed, moves] : finder.find(source, way)) {
-        const Data table = make_table(runtime, moves, to.panel_owner(destination));
+        const Data table = make_task_list(runtime, moves, to.panel_owner(destination));
         sequence.insert(MoveBlocks<T>{.moves = table,
                                       .source = a.panel(source),
                                       .destination = b.panel(destination),
