@@ -73,8 +73,7 @@ std::vector<StackSizes> parse_stacks(const std::string& text) {
 }  // namespace
 
 OptionTable option_table(TuneProgramOptions& options) {
-  OptionTable table("tessera tune",
-                    "find the fastest solver and sizes of `eigen`, or parameters of kernels");
+  OptionTable table("tessera tune", "find the fastest solver and sizes of `eigen`, or parameters of kernels");
   const auto of_solvers = [&options] { return options.stacks.empty(); };
   const std::string without_stack = "solvers to tune, and so not with --stack";
   table.group("Problem");
