@@ -17,7 +17,6 @@
 #include <tessera/runtime/default_runtime.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/host_memory.hpp>
-#include <tessera/runtime/kept.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -425,12 +424,6 @@ void Runtime::agree_on_workers() {
   common_workers_ = static_cast<int>(-numbers[0]);
   gpus_ = static_cast<int>(-numbers[1]);
   any_gpus_ = numbers[2] > 0;
-}
-
-std::shared_ptr<void>& detail::kept_with(const Runtime& runtime, std::string_view name) {
-  auto& kept = runtime.detail().kept;
-  const auto found = kept.find(name);
-  return found != kept.end() ? found->second : kept[std::string(name)];
 }
 
 Runtime::~Runtime() {

@@ -140,12 +140,12 @@ struct MultiplyResult : ResultStatus {
 /// become those that it had and those that the product has (see MultiplyOptions).
 ///
 /// C's owner computes: op(A) is brought to the rows' distribution of C, op(B) to the columns', with one panel
-/// grid between them, where they are not so already. First the workers count, for each panel of C, the blocks
-/// and the products (symbolic phase; the numeric one must wait for the size of C's panels); then, for each
-/// panel of C and each inner panel, one task computes the products; with GPUs another lists them for it, by
-/// shape and by block of C (a stack); on CPUs alone one task takes up to 32 inner panels where blocks are
-/// small. The inner panels of one panel of C follow
-/// in a fixed order, which begins elsewhere in each row and column of panels (Cannon's order): results do not
+/// grid between them, where they are not so already. First tasks count, for each panel of C, the blocks
+/// and the products (symbolic phase; the numeric one must wait for the size of C's panels), unless an earlier
+/// product of the same blocks has left its plan. On CPUs one task then computes the products of up to 32 inner
+/// panels for a panel of C, where blocks are small, else of one. With GPUs all of it runs there: tasks list the
+/// products, by shape and by block of C (a stack), of up to 64 inner panels in one process, of one with several
+/// ranks, and one task computes those of a stack. The inner panels of one panel of C follow in a fixed order, which begins elsewhere in each row and column of panels (Cannon's order): results do not
 /// depend on the schedule, and transfers are spread.
 ///
 /// Where enough of a dense product would be computed, panels of A and B are expanded to dense arrays, once
@@ -163,8 +163,8 @@ struct MultiplyResult : ResultStatus {
 /// @throws InvalidArgument for block sizes that do not fit, a filter that is negative or no number, limits
 /// outside the matrix or reversed, alpha or beta that are not finite, a beta that is not real for a Hermitian
 /// C, operands of another Runtime, or panels too large for 32-bit offsets (2^31 elements or products); if the
-/// numbers or options are not the same on all ranks. RuntimeError if a GPU has no room for three panels and
-/// their list of products. All ranks throw what is wrong on one.
+/// numbers or options are not the same on all ranks. RuntimeError if a GPU has no room for the panels of a
+/// stack and their list of products. All ranks throw what is wrong on one.
 template <class T>
 Completion<MultiplyResult> submit_multiply(Runtime& runtime, const ProductProblem<T>& problem,
                                            const MultiplyOptions& options = {});

@@ -26,7 +26,7 @@ struct OptionEntry {
   std::string name{};                             ///< `--n`; without dashes: positional only
   std::string place{};                            ///< positional name (FILE); empty: none
   std::string group{};                            ///< heading in the help
-  std::string value{};                            ///< placeholder in the help; empty: a flag
+  std::string value{};                            ///< name of the value in the help; empty: a flag
   std::string help{};                             ///< line breaks in the text are kept
   std::string range{};                            ///< in words
   std::string fallback{};                         ///< the default in words

@@ -7,7 +7,8 @@
 #include <tessera/codelets/block_sparse/symbolic/product_rows.hpp>
 
 /// The bodies of find_kept and write_kept for one row of blocks: the same text for CPUs and GPUs.
-namespace tessera::detail::inline TESSERA_ROW_NAMESPACE {
+namespace tessera::detail {
+inline namespace TESSERA_ROW_NAMESPACE {
 
 TESSERA_ROW ProductRow row_of(const PackedPattern& pattern, std::int32_t panel, std::int32_t row) {
   return {pattern, pattern, pattern, {}, panel, row};
@@ -40,4 +41,5 @@ TESSERA_ROW void find_kept_row(const RowGroup& group, const ProductRow& at, cons
   count_found(group, at, kept, totals, row_counts);
 }
 
-}  // namespace tessera::detail::inline TESSERA_ROW_NAMESPACE
+}  // namespace TESSERA_ROW_NAMESPACE
+}  // namespace tessera::detail

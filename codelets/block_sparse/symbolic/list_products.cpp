@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include <tessera/codelets/block_sparse/symbolic/product_rows.hpp>
+#include <tessera/codelets/block_sparse/symbolic/list_rows.hpp>
 
 namespace tessera::detail {
 

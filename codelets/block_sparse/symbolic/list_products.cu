@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/block_sparse/symbolic/product_rows.hpp>
+#include <tessera/codelets/block_sparse/symbolic/list_rows.hpp>
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/runtime/device_task.hpp>
 

@@ -6,7 +6,8 @@
 #include <tessera/runtime/matrix/packed_pattern.hpp>
 
 /// How a packed pattern is written by a group of threads: the same text for CPUs and GPUs.
-namespace tessera::detail::inline TESSERA_ROW_NAMESPACE {
+namespace tessera::detail {
+inline namespace TESSERA_ROW_NAMESPACE {
 
 /// Header, sides and directory of a pattern of the same dimensions as `like`: the named panels get the blocks
 /// that their totals begin with.
@@ -72,4 +73,5 @@ TESSERA_ROW void sum_row_counts(const RowGroup& group, std::int32_t rows, std::i
   if (group.lane == 0) row_begin[rows] = blocks;
 }
 
-}  // namespace tessera::detail::inline TESSERA_ROW_NAMESPACE
+}  // namespace TESSERA_ROW_NAMESPACE
+}  // namespace tessera::detail

@@ -14,7 +14,8 @@
 #define TESSERA_ROW_NAMESPACE rows_on_cpu
 #endif
 
-namespace tessera::detail::inline TESSERA_ROW_NAMESPACE {
+namespace tessera::detail {
+inline namespace TESSERA_ROW_NAMESPACE {
 
 using RowBits = std::uint32_t;  ///< of bits, one for each block column of a panel
 
@@ -89,4 +90,5 @@ TESSERA_ROW std::int32_t words_for(std::int32_t columns) {
   return (columns + 31) / 32;
 }
 
-}  // namespace tessera::detail::inline TESSERA_ROW_NAMESPACE
+}  // namespace TESSERA_ROW_NAMESPACE
+}  // namespace tessera::detail

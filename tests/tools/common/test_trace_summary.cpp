@@ -52,8 +52,8 @@ Trace example() {
   return {parse_tasks(input), {}};
 }
 
-/// Messages to rank 0: one while its two workers are busy (1 to 3 ms), and one before, during and
-/// after that (0.5 to 4.5 ms). One message goes to rank 1, which runs no task.
+/// Messages to rank 0: one while its two workers are busy, and one that begins before and ends after that.
+/// One message goes to rank 1, which runs no task.
 constexpr const char* messages = R"(Src: 1
 Dst: 0
 Tag: 37
