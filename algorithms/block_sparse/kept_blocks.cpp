@@ -4,6 +4,7 @@
 
 #include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/replicated.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -47,11 +48,7 @@ KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix
   }
   all_.count = word_of(static_cast<Index>(panels_.size()));
   if (panels_.empty()) return;
-  numbers_ = Data::bytes(runtime, panels_.size() * sizeof(std::int32_t), Data::every_rank);
-  {
-    const HostAccess access(numbers_, HostAccess::Mode::write);
-    std::copy(panels_.begin(), panels_.end(), access.array<std::int32_t>().begin());
-  }
+  numbers_ = replicated<std::int32_t>(runtime, panels_);
   totals_ = Data::bytes(runtime, panels_.size() * KeptLayout::size * sizeof(std::int64_t), Data::every_rank);
   row_counts_ = Data::bytes(
       runtime, panels_.size() * 2 * static_cast<std::size_t>(all_.most_rows) * sizeof(std::int32_t),

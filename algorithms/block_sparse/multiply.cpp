@@ -18,6 +18,7 @@
 #include <tessera/algorithms/block_sparse/product_plans.hpp>
 #include <tessera/algorithms/block_sparse/product_report.hpp>
 #include <tessera/algorithms/block_sparse/product_tasks.hpp>
+#include <tessera/algorithms/block_sparse/replicated.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/common/store.hpp>
@@ -99,14 +100,11 @@ ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const P
 template <class T>
 Data upload_row_blocks(Op op_a, const BlockSparseMatrix<T>& a, const BlockPattern& c) {
   const std::vector<Index> blocks = blocks_in_rows(op_a, a);
-  Data data = Data::bytes(c.runtime(), std::max<std::size_t>(blocks.size(), 1) * sizeof(std::int32_t),
-                          Data::every_rank);
-  const HostAccess access(data, HostAccess::Mode::write);
-  auto next = access.array<std::int32_t>().begin();
+  std::vector<std::int32_t> in_order;
   for (Index p = 0; p < c.row_panels(); ++p)
     for (const Index row : c.rows().panel(p))
-      *next++ = static_cast<std::int32_t>(blocks[static_cast<std::size_t>(row)]);
-  return data;
+      in_order.push_back(static_cast<std::int32_t>(blocks[static_cast<std::size_t>(row)]));
+  return replicated<std::int32_t>(c.runtime(), in_order);
 }
 
 bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
@@ -283,6 +281,7 @@ class ProductWork final : public Work {
     if (!pattern) return pattern;
     if (!products) return products;
     report_stack_kernels(runtime_);
+    if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
     if (uses_stacks(runtime_)) result_->plan_bytes = plan_->list_bytes();
     count_products(*plan_, *records_, flop_factor<T>, *result_);
     if (c_) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/algorithms/block_sparse/replicated.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
@@ -17,17 +18,6 @@ template <class T, class Visit>
 void for_each_panel(const BlockSparseMatrix<T>& a, const Visit& visit) {
   for (Index p = 0; p < a.pattern().panels(); ++p)
     if (a.panel(p).valid()) visit(p, a.panel(p));
-}
-
-/// A vector that every rank has.
-template <class T>
-Data make_vector(Runtime& runtime, std::span<const T> v) {
-  Data data = Data::bytes(runtime, std::max<std::size_t>(v.size(), 1) * sizeof(T), Data::every_rank);
-  const HostAccess access(data, HostAccess::Mode::write);
-  const auto array = access.array<T>();
-  array[0] = T(0);
-  std::copy(v.begin(), v.end(), array.begin());
-  return data;
 }
 
 void require_length(const char* name, std::size_t length, Index expected) {
@@ -146,7 +136,7 @@ void scale_by_vector(Sequence& sequence, Side side, std::span<const T> v, const 
     require_length("v", v.size(), side == Side::left ? a.rows() : a.cols());
   };
   collectively(sequence.runtime(), "scale_by_vector", argument_hash(side, shape_hash(a)), check, [&] {
-    const Data vector = make_vector(a.runtime(), v);
+    const Data vector = replicated<T>(a.runtime(), v);
     for_each_panel(a, [&](Index p, const Data& values) {
       sequence.insert(
           ScaleByVector<T>{.blocks = a.pattern().blocks_of(p), .v = vector, .values = values, .side = side});
@@ -197,7 +187,7 @@ void set_diagonal(Sequence& sequence, std::span<const T> v, const BlockSparseMat
     for (const T x : v) require_factor("v", x, a.symmetry());
   };
   collectively(sequence.runtime(), "set_diagonal", shape_hash(a), check, [&] {
-    const Data vector = make_vector(a.runtime(), v);
+    const Data vector = replicated<T>(a.runtime(), v);
     for (const Index p : panels_on_diagonal(a.pattern()))
       sequence.insert(SetDiagonal<T>{.blocks = a.pattern().blocks_of(p), .v = vector, .values = a.panel(p)});
   });

@@ -8,21 +8,13 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/product_plan.hpp>
+#include <tessera/algorithms/block_sparse/replicated.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera::detail {
 
 namespace {
-
-/// A piece of every rank with these numbers.
-template <class E>
-Data upload(Runtime& runtime, const std::vector<E>& numbers) {
-  Data data = Data::bytes(runtime, std::max<std::size_t>(numbers.size(), 1) * sizeof(E), Data::every_rank);
-  const HostAccess access(data, HostAccess::Mode::write);
-  std::copy(numbers.begin(), numbers.end(), access.array<E>().begin());
-  return data;
-}
 
 Index extent(const BlockDimension& dimension, Index panel) {
   Index sum = 0;
@@ -68,7 +60,8 @@ void ProductPlan::find() {
            std::find(cols_.sizes.begin(), cols_.sizes.end(), Index{0}) != cols_.sizes.end()};
   for (Index p = 0; p < c.panels(); ++p)
     if (c.panel_local(p)) local_panels_.push_back(p);
-  local_numbers_ = upload(runtime, std::vector<std::int32_t>(local_panels_.begin(), local_panels_.end()));
+  local_numbers_ = replicated<std::int32_t>(
+      runtime, std::vector<std::int32_t>(local_panels_.begin(), local_panels_.end()));
   const PanelsOfC of_c = panels_of_c();
   const std::size_t panels = std::max<std::size_t>(local_panels_.size(), 1);
   const Data totals = Data::bytes(runtime,
@@ -217,8 +210,8 @@ void ProductPlan::make_sets(std::span<const std::int64_t> totals) {
       sets_[static_cast<std::size_t>(p)].push_back(std::move(set));
     }
   }
-  begins_ = upload(c.runtime(), begins);
-  inner_numbers_ = upload(c.runtime(), inner_numbers);
+  begins_ = replicated<ClassBegin>(c.runtime(), begins);
+  inner_numbers_ = replicated<std::int32_t>(c.runtime(), inner_numbers);
   Index most = 1;
   for (const Index p : local_panels_)
     most = std::max(most, list_work(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()), cols_.count(),

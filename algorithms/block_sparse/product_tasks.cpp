@@ -144,7 +144,8 @@ class StackTasks {
                                         .complete = set.complete,
                                         .ran_on = &record->ran_on},
                        {.priority = priority});
-      record++->stack.release();
+      if (!keeps_lists()) record->stack.release();
+      ++record;
     }
   }
 
@@ -177,6 +178,9 @@ class StackTasks {
   }
 
  private:
+  /// The lists may serve later products.
+  bool keeps_lists() const noexcept { return options_.eps == 0 && plan_.keeps_lists; }
+
   struct Missing {
     Index panel;
     StackSet* set;
@@ -203,10 +207,8 @@ class StackTasks {
         lists.push_back(&elsewhere_);
         continue;
       }
-      Data stack = Data::bytes(runtime, ProductPlan::stack_size(*each.set), Data::every_rank);
-      Data& kept = filtered || !plan_.keeps_lists ? each.record->stack : each.set->stack;
-      kept = std::move(stack);
-      lists.push_back(&kept);
+      each.record->stack = Data::bytes(runtime, ProductPlan::stack_size(*each.set), Data::every_rank);
+      lists.push_back(&each.record->stack);
     }
     ListProducts task = plan_.listing(listed);
     task.lists = lists;
@@ -263,6 +265,15 @@ ProductRecords::ProductRecords(const ProductPlan& plan)
       stacks(static_cast<std::size_t>(plan.pattern()->panels())) {
   for (Index p = 0; p < plan.pattern()->panels(); ++p)
     stacks[static_cast<std::size_t>(p)].resize(plan.sets(p).size());
+}
+
+void keep_lists(ProductPlan& plan, ProductRecords& records) {
+  for (std::size_t p = 0; p < records.stacks.size(); ++p)
+    for (std::size_t s = 0; s < records.stacks[p].size(); ++s) {
+      Data& stack = records.stacks[p][s].stack;
+      StackSet& set = plan.sets(static_cast<Index>(p))[s];
+      if (stack.valid() && !set.stack.valid()) set.stack = std::move(stack);
+    }
 }
 
 template <class T>

@@ -17,7 +17,7 @@ namespace tessera::detail {
 struct StackRecord {
   ProductWorker ran_on = ProductWorker::none;
   bool listed = false;  ///< a task for the list has been inserted
-  Data stack;           ///< the list, if it is of this product alone
+  Data stack;           ///< the list, if this product has made it
   std::shared_ptr<const Data>
       filtered{};            ///< with a filter: products that it leaves out, for each stack of a task
   Index first_filtered = 0;  ///< in it: for each class of products
@@ -29,6 +29,10 @@ struct ProductRecords {
   std::vector<std::vector<StackRecord>> stacks;  ///< for each panel of C and set of the plan
   explicit ProductRecords(const ProductPlan& plan);
 };
+
+/// Gives the lists of a product that has succeeded to its plan, for later ones. Not before: a task of a product
+/// that fails may have written nothing.
+void keep_lists(ProductPlan& plan, ProductRecords& records);
 
 /// How the products are computed.
 struct NumericOptions {

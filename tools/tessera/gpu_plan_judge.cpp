@@ -22,24 +22,6 @@ namespace tessera::program {
 
 namespace {
 
-/// Integers of -3 to 3: sums are exact whatever their order.
-template <class T>
-std::vector<T> integer_panel(Index elements, std::uint64_t seed) {
-  std::vector<T> values(static_cast<std::size_t>(elements));
-  std::uint64_t number = 0;
-  const auto draw = [&] {
-    return static_cast<RealOf<T>>(static_cast<int>(splitmix(seed, number++) % 7) - 3);
-  };
-  for (T& value : values) {
-    const RealOf<T> real = draw();
-    if constexpr (is_complex<T>)
-      value = T(real, draw());
-    else
-      value = real;
-  }
-  return values;
-}
-
 /// What a plan became.
 struct PlanKernel {
   std::optional<device::StackBinary> binary{};
@@ -71,8 +53,8 @@ class GpuPlanJudge final : public PlanJudge {
       : shape_(shape),
         plans_(plans),
         kernels_(compile_plans(shape, plans, threads)),
-        a_(integer_panel<T>(random_stack_blocks * shape.m * shape.k, splitmix(seed, 1))),
-        b_(integer_panel<T>(random_stack_blocks * shape.k * shape.n, splitmix(seed, 2))),
+        a_(device::small_integers<T>(random_stack_blocks * shape.m * shape.k, splitmix(seed, 1))),
+        b_(device::small_integers<T>(random_stack_blocks * shape.k * shape.n, splitmix(seed, 2))),
         large_(random_stack(shape.m, shape.n, shape.k, large_stack_products, splitmix(seed, 3))),
         small_(random_stack(shape.m, shape.n, shape.k, small_stack_products, splitmix(seed, 4))),
         c_(static_cast<std::size_t>(large_.shape.runs) * static_cast<std::size_t>(shape.m * shape.n)) {

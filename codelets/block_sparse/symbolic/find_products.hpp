@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/common/host_device.hpp>
 #include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/task.hpp>
-
-#ifdef __CUDACC__
-#define TESSERA_FIND __host__ __device__ constexpr
-#else
-#define TESSERA_FIND constexpr
-#endif
 
 /// The tasks that find the blocks of C = A B and count its products from packed patterns (packed_pattern.hpp),
 /// where the operands are: on GPUs, and with the same results on CPUs.
@@ -20,7 +15,7 @@ struct ProductMask {
   bool only_old = false;      ///< those for blocks that C does not have
   bool lower = false;         ///< those for blocks above the diagonal
   bool zero_columns = false;  ///< C has block columns without elements
-  TESSERA_FIND bool any() const noexcept { return only_old || lower || zero_columns; }
+  TESSERA_HOST_DEVICE constexpr bool any() const noexcept { return only_old || lower || zero_columns; }
 };
 
 /// The numbers that find_products makes for a panel of C, one after the other. Classes of products: (size
@@ -32,17 +27,18 @@ struct TotalsLayout {
   static constexpr std::int32_t blocks = 0, elements = 1;  ///< of C after the product
   static constexpr std::int32_t identity = 2;              ///< two sums, for C's identity
   /// Products and runs (blocks of C with products) of one inner panel.
-  TESSERA_FIND std::int64_t products(std::int32_t inner, std::int32_t number) const noexcept {
+  TESSERA_HOST_DEVICE constexpr std::int64_t products(std::int32_t inner,
+                                                      std::int32_t number) const noexcept {
     return 4 + 2 * (std::int64_t(inner) * classes + number);
   }
-  TESSERA_FIND std::int64_t runs(std::int32_t inner, std::int32_t number) const noexcept {
+  TESSERA_HOST_DEVICE constexpr std::int64_t runs(std::int32_t inner, std::int32_t number) const noexcept {
     return products(inner, number) + 1;
   }
   /// Runs of a set: of all its inner panels together.
-  TESSERA_FIND std::int64_t set_runs(std::int32_t set, std::int32_t number) const noexcept {
+  TESSERA_HOST_DEVICE constexpr std::int64_t set_runs(std::int32_t set, std::int32_t number) const noexcept {
     return 4 + 2 * std::int64_t(inner_panels) * classes + std::int64_t(set) * classes + number;
   }
-  TESSERA_FIND std::int64_t size() const noexcept {
+  TESSERA_HOST_DEVICE constexpr std::int64_t size() const noexcept {
     return 4 + (2 * std::int64_t(inner_panels) + sets) * classes;
   }
 };
@@ -103,5 +99,3 @@ struct WriteProductPattern {
 };
 
 }  // namespace tessera::detail
-
-#undef TESSERA_FIND

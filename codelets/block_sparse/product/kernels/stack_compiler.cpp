@@ -76,24 +76,6 @@ class Array {
   E* data_ = nullptr;
 };
 
-/// Integers of -3 to 3.
-template <class T>
-std::vector<T> small_integers(std::int32_t count, std::uint64_t seed) {
-  std::vector<T> values(static_cast<std::size_t>(count));
-  std::uint64_t number = 0;
-  const auto draw = [&] {
-    return static_cast<RealOf<T>>(static_cast<int>(splitmix(seed, number++) % 7) - 3);
-  };
-  for (T& value : values) {
-    const RealOf<T> real = draw();
-    if constexpr (is_complex<T>)
-      value = T(real, draw());
-    else
-      value = real;
-  }
-  return values;
-}
-
 template <class T>
 void compare(const StackKernel& kernel, const StackShape& shape) {
   constexpr std::int32_t blocks = 3, counts[] = {1, 2, 5, 1, 3, 4, 1};

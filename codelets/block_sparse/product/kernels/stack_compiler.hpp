@@ -13,6 +13,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/tuned_plans.hpp>
 #include <tessera/codelets/block_sparse/symbolic/stack.hpp>
+#include <tessera/codelets/common/splitmix.hpp>
 
 struct CUstream_st;  // cudaStream_t points to one
 
@@ -119,6 +120,24 @@ class StackCompiler {
   std::string first_failure_, first_flaw_;
   int new_failures_ = 0, new_flaws_ = 0;
 };
+
+/// Integers of -3 to 3: sums are exact whatever their order.
+template <class T>
+std::vector<T> small_integers(Index count, std::uint64_t seed) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  std::uint64_t number = 0;
+  const auto draw = [&] {
+    return static_cast<RealOf<T>>(static_cast<int>(splitmix(seed, number++) % 7) - 3);
+  };
+  for (T& value : values) {
+    const RealOf<T> real = draw();
+    if constexpr (is_complex<T>)
+      value = T(real, draw());
+    else
+      value = real;
+  }
+  return values;
+}
 
 /// Computes a small stack of small integers, which no rounding touches, by the kernel and by the generic one
 /// on the current device, and waits. Blocks lie at odd offsets. @throws RuntimeError where the results differ
