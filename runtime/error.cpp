@@ -9,8 +9,6 @@
 
 namespace tessera {
 
-using namespace detail;
-
 InvalidArgument::InvalidArgument(std::string_view name, std::string_view value, std::string_view expected)
     : Error(fmt::format("{} = {}: expected {}", name, value, expected)),
       name_(name),
