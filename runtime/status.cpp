@@ -28,6 +28,10 @@ const char* to_string(StatusCode code) noexcept {
       return "breakdown";
     case StatusCode::stopped:
       return "stopped";
+    case StatusCode::block_not_positive_definite:
+      return "block_not_positive_definite";
+    case StatusCode::block_singular:
+      return "block_singular";
   }
   return "unknown";
 }
@@ -56,6 +60,10 @@ std::string Status::message() const {
       return fmt::format("{}: no usable direction is left", stage);
     case StatusCode::stopped:
       return fmt::format("{}: stopped by the monitor", stage);
+    case StatusCode::block_not_positive_definite:
+      return fmt::format("{}: diagonal block {} is not positive definite", stage, index);
+    case StatusCode::block_singular:
+      return fmt::format("{}: diagonal block {} is singular", stage, index);
   }
   return "unknown status";
 }

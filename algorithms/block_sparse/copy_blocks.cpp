@@ -5,6 +5,7 @@
 
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/block_permutation.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
@@ -156,16 +157,6 @@ class MoveFinder {
   std::vector<PanelMoves> found_;
 };
 
-/// The list of a task's moves, where the task runs.
-Data make_table(Runtime& runtime, const std::vector<BlockMove>& moves, int owner) {
-  Data table = Data::bytes(runtime, std::max<std::size_t>(moves.size(), 1) * sizeof(BlockMove), owner);
-  if (table.local()) {
-    const HostAccess access(table, HostAccess::Mode::write);
-    std::copy(moves.begin(), moves.end(), access.array<BlockMove>().begin());
-  }
-  return table;
-}
-
 /// Between matrices whose blocks have the same places: panel by panel.
 template <class T>
 void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatrix<T>& a,
@@ -206,7 +197,7 @@ void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
   for (Index source = 0; source < from.panels(); ++source) {
     for (const Way<T>& way : ways)
       for (const auto& [destination, listed, moves] : finder.find(source, way)) {
-        const Data table = make_table(runtime, moves, to.panel_owner(destination));
+        const Data table = make_task_list(runtime, moves, to.panel_owner(destination));
         sequence.insert(MoveBlocks<T>{.moves = table,
                                       .source = a.panel(source),
                                       .destination = b.panel(destination),

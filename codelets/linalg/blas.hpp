@@ -47,6 +47,12 @@ template <class T>
 int hegst(int itype, Uplo uplo, Index n, T* a, Index lda, const T* b, Index ldb) noexcept;
 template <class T>
 int trtri(Uplo uplo, Diag diag, Index n, T* a, Index lda) noexcept;
+/// A = P L U with partial pivoting, row i with row pivots[i] - 1; info > 0: that pivot is zero.
+template <class T>
+int getrf(Index m, Index n, T* a, Index lda, int* pivots) noexcept;
+/// The inverse from getrf's factors; lwork at least n.
+template <class T>
+int getri(Index n, T* a, Index lda, const int* pivots, T* work, Index lwork) noexcept;
 template <class T>
 int geqrf(Index m, Index n, T* a, Index lda, T* tau, T* work, Index lwork) noexcept;
 /// Q of the first k reflectors, m x n (orgqr/ungqr).

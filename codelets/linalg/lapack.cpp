@@ -97,6 +97,30 @@ TESSERA_LAPACK(double, dpotrf_, dsygst_, dtrtri_, dgeqrf_, dorgqr_, dlarft_, dla
 TESSERA_LAPACK(C, cpotrf_, chegst_, ctrtri_, cgeqrf_, cungqr_, clarft_, clarfg_, clacpy_, claset_, chetrd_)
 TESSERA_LAPACK(Z, zpotrf_, zhegst_, ztrtri_, zgeqrf_, zungqr_, zlarft_, zlarfg_, zlacpy_, zlaset_, zhetrd_)
 
+#define TESSERA_INVERSE(T, getrf_f, getri_f)                                                  \
+  extern "C" {                                                                                \
+  void getrf_f(const int*, const int*, T*, const int*, int*, int*);                           \
+  void getri_f(const int*, T*, const int*, const int*, T*, const int*, int*);                 \
+  }                                                                                           \
+  template <>                                                                                 \
+  int getrf<T>(Index m, Index n, T * a, Index lda, int* pivots) noexcept {                    \
+    const int mi = i32(m), ni = i32(n), la = i32(lda);                                        \
+    int info = 0;                                                                             \
+    getrf_f(&mi, &ni, a, &la, pivots, &info);                                                 \
+    return info;                                                                              \
+  }                                                                                           \
+  template <>                                                                                 \
+  int getri<T>(Index n, T * a, Index lda, const int* pivots, T* work, Index lwork) noexcept { \
+    const int ni = i32(n), la = i32(lda), lw = i32(lwork);                                    \
+    int info = 0;                                                                             \
+    getri_f(&ni, a, &la, pivots, work, &lw, &info);                                           \
+    return info;                                                                              \
+  }
+TESSERA_INVERSE(float, sgetrf_, sgetri_)
+TESSERA_INVERSE(double, dgetrf_, dgetri_)
+TESSERA_INVERSE(C, cgetrf_, cgetri_)
+TESSERA_INVERSE(Z, zgetrf_, zgetri_)
+
 #define TESSERA_TRIDIAGONAL(R, sterf_f, steqr_f, stedc_f)                                                \
   extern "C" {                                                                                           \
   void sterf_f(const int*, R*, R*, int*);                                                                \

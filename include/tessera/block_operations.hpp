@@ -72,6 +72,32 @@ template <class T>
 void function_of_elements(Sequence& sequence, ElementFunction f, T first, T second,
                           const BlockSparseMatrix<T>& a);
 
+/// The inverses of the diagonal blocks of A, alone: what preconditions a matrix that is nearly block-diagonal.
+/// In A's layout: of a half-stored matrix the result has the same symmetry. A block that A does not store is
+/// zero. One task a panel that has diagonal blocks: LU factorisation with partial pivoting.
+///
+/// A singular block, or one with a NaN or an infinity, is a failure of the sequence:
+/// StatusCode::block_singular, whose index is the number of the block, from 1.
+/// @throws InvalidArgument unless rows and columns have the same block sizes.
+template <class T>
+BlockSparseMatrix<T> block_diagonal_inverse(Sequence& sequence, const BlockSparseMatrix<T>& a);
+
+/// The Cholesky factors L of the diagonal blocks of A, D = L L^H, lower triangles with zeros above the
+/// diagonal, in A's layout without symmetry. Of each block the lower triangle counts, and of its diagonal the
+/// real part. One task a panel that has diagonal blocks.
+///
+/// A block that is not positive definite, or has a NaN, is a failure of the sequence:
+/// StatusCode::block_not_positive_definite, whose index is the number of the block, from 1; so is a block
+/// that A does not store, if it has elements.
+/// @throws InvalidArgument unless rows and columns have the same block sizes, and for a half-stored matrix
+/// that is not hermitian (real: symmetric).
+template <class T>
+BlockSparseMatrix<T> block_diagonal_cholesky(Sequence& sequence, const BlockSparseMatrix<T>& a);
+
+/// The inverses of those factors, L^-1, also lower triangles. Fails and throws as block_diagonal_cholesky.
+template <class T>
+BlockSparseMatrix<T> block_diagonal_inverse_cholesky(Sequence& sequence, const BlockSparseMatrix<T>& a);
+
 }  // namespace tessera
 
 /// Copies of block-sparse matrices and changes of which blocks they store. All ranks call them with the same
@@ -286,5 +312,46 @@ CompressedRows<T> to_compressed_rows(const BlockSparseMatrix<T>& a, double thres
 template <class T>
 BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows<T>& rows,
                                           const BlockLayout& layout);
+
+}  // namespace tessera
+
+/// Block-sparse matrices to and from dense ones in tiles (TiledMatrix). No rank holds the whole: a task for
+/// each panel and tile that overlap copies what they share, on the rank of what it writes. Collective.
+///
+/// Tiles of one triangle (TileLayout::uplo) hold hermitian matrices (real: symmetric ones): of the tiles on
+/// the diagonal that triangle counts, and the other half of the matrix is its mirror image.
+namespace tessera {
+
+/// Tiles that suit A: `tile` x `tile` elements on the most square grid of all ranks, the lower ones alone if A
+/// is half-stored and hermitian (real: symmetric).
+/// @throws InvalidArgument for a matrix that was never made, or a tile below 1.
+template <class T>
+TileLayout tile_layout_for(const BlockSparseMatrix<T>& a, Index tile);
+
+/// The elements of A in tiles, zero where A stores no block. Submits tasks and returns. From a matrix without
+/// symmetry tiles of one triangle take that triangle.
+/// @throws InvalidArgument for another size than A's, and for tiles of one triangle where A is antisymmetric
+/// or, complex, symmetric.
+template <class T>
+TiledMatrix<T> to_tiled(Sequence& sequence, const BlockSparseMatrix<T>& a, const TileLayout& layout);
+
+/// The same into tiles that there are, of the caller's memory, for example; all of them are overwritten.
+template <class T>
+void copy_to_tiled(Sequence& sequence, const BlockSparseMatrix<T>& a, const TiledMatrix<T>& tiled);
+
+/// The elements of the pattern's blocks; the others are left out. Submits tasks and returns. Into a
+/// half-stored pattern: the lower half, also of diagonal blocks, whose upper triangles become the mirror image.
+/// @throws InvalidArgument for another size than the pattern's, and for tiles of one triangle into a
+/// half-stored pattern that is not hermitian (real: symmetric).
+template <class T>
+BlockSparseMatrix<T> from_tiled(Sequence& sequence, const TiledMatrix<T>& tiled, BlockPatternPointer pattern);
+
+/// The blocks that have an element with modulus above `threshold` (or a NaN), or all of them with a negative
+/// one. Which ones these are is waited for, and with that the tasks that write the tiles; the copy is
+/// submitted.
+/// @throws InvalidArgument as above
+template <class T>
+BlockSparseMatrix<T> from_tiled(Sequence& sequence, const TiledMatrix<T>& tiled, const BlockLayout& layout,
+                                double threshold = 0);
 
 }  // namespace tessera

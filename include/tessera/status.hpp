@@ -23,6 +23,8 @@ enum class StatusCode : int {
   stagnated = 6,              ///< its residuals do not fall any more, restarts included
   breakdown = 7,              ///< it has no usable direction left, or a matrix is not positive definite
   stopped = 8,                ///< the caller's monitor has stopped it
+  block_not_positive_definite = 9,  ///< index: number of the diagonal block, from 1
+  block_singular = 10,              ///< index: number of the diagonal block, from 1
 };
 
 /// The code's name: `success`, `not_finite`, ...

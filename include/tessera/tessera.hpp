@@ -27,6 +27,7 @@
 #include <tessera/spectral_bounds.hpp>
 #include <tessera/statistics.hpp>
 #include <tessera/status.hpp>
+#include <tessera/submatrices.hpp>
 #include <tessera/tiled_matrix.hpp>
 #include <tessera/types.hpp>
 #include <tessera/user_functions.hpp>
