@@ -172,7 +172,9 @@ Data submit_gather(Sequence& sequence, const BlockSparseMatrix<T>& a, const Prin
                    SubmatrixBlocks& blocks) {
   Runtime& runtime = sequence.runtime();
   const SubmatrixPlaces places(submatrix, a.pattern().rows());
-  Data dense = Data::matrix(runtime, places.order(), places.order(), sizeof(T), submatrix.owner);
+  // StarPU knows no empty matrices.
+  const Index order = std::max<Index>(places.order(), 1);
+  Data dense = Data::matrix(runtime, order, order, sizeof(T), submatrix.owner);
   bool first = true;
   blocks.find(submatrix.blocks, submatrix.blocks, [&](Index panel, std::span<const StoredBlock> stored) {
     std::vector<DensePart> parts;

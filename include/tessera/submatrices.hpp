@@ -44,6 +44,7 @@ std::vector<PrincipalSubmatrix> submatrices_for(const BlockPattern& pattern,
 /// The dense matrix of these rows and columns of A, column-major, both halves, zero where A stores no block: a
 /// piece of data on its owner, on whose CPUs and GPUs tasks can use it. One task for each panel of A that has
 /// some of its blocks copies them from there. Submits tasks and returns. The piece must go before the Runtime.
+/// Without elements it is a 1 x 1 matrix that means nothing.
 /// @throws RuntimeError, on all ranks, if it does not fit into the memory of its owner
 template <class T>
 Data principal_submatrix(Sequence& sequence, const BlockSparseMatrix<T>& a,

@@ -26,11 +26,11 @@ struct Square {
 };
 
 template <class S>
-constexpr std::size_t line_bytes(Index n) {
+__host__ __device__ constexpr std::size_t line_bytes(Index n) {
   return static_cast<std::size_t>(n) * (sizeof(S) + sizeof(int));
 }
 template <class S>
-constexpr std::size_t square_bytes(Index n) {
+__host__ __device__ constexpr std::size_t square_bytes(Index n) {
   return line_bytes<S>(n) + static_cast<std::size_t>(n) * static_cast<std::size_t>(n) * sizeof(S);
 }
 

@@ -74,7 +74,7 @@ TYPED_TEST(TiledConversion, RefusesWhatDoesNotFit) {
   expect_refused("a", [&] { to_tiled(sequence, odd, lower); });
   expect_refused("a", [&] { to_tiled(sequence, BlockSparseMatrix<T>(), good); });
   expect_refused(
-      "tiled", [&] { copy_to_tiled(sequence, BlockSparseMatrix<T>(a.pattern_pointer()), TiledMatrix<T>()); });
+      "tiles", [&] { copy_to_tiled(sequence, BlockSparseMatrix<T>(a.pattern_pointer()), TiledMatrix<T>()); });
   expect_refused("tile", [&] { tile_layout_for(a, 0); });
   const auto tiled = to_tiled(sequence, a, good), half = to_tiled(sequence, a, lower);
   expect_refused("tiled", [&] { from_tiled(sequence, half, odd.pattern_pointer()); });
