@@ -63,7 +63,7 @@ void require_submatrices(const Runtime& runtime, const BlockLayout& layout, Subm
 
 std::uint64_t hash_of_numbers(std::uint64_t seed, const std::vector<Index>& numbers) {
   const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Index));
-  return argument_hash(seed, numbers.size(), hash_of(bytes));
+  return argument_hash(seed, numbers.size(), detail::hash_of(bytes));
 }
 
 std::uint64_t hash_of_submatrices(Submatrices submatrices) {

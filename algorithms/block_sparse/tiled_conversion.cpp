@@ -269,7 +269,7 @@ BlockPatternPointer every_block(Runtime& runtime, const BlockLayout& layout) {
 
 template <class T>
 std::uint64_t tiled_hash(const TiledMatrix<T>& tiled) {
-  return argument_hash(sizeof(T), is_complex<T>, hash_of(tiled.layout()));
+  return argument_hash(sizeof(T), is_complex<T>, detail::hash_of(tiled.layout()));
 }
 
 void require_size(const char* name, const TileLayout& tiles, const BlockLayout& layout) {
