@@ -6,8 +6,6 @@
 
 namespace tessera {
 
-using namespace detail;
-
 const char* to_string(StatusCode code) noexcept {
   switch (code) {
     case StatusCode::success:

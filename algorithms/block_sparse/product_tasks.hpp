@@ -8,6 +8,7 @@
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/product_plan.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/codelets/common/store.hpp>
 #include <tessera/multiply.hpp>
 
 /// The tasks that compute the values of a block-sparse product.
