@@ -11,9 +11,10 @@
 #endif
 
 namespace tessera::program {
-using namespace detail;
 
 #if TESSERA_WITH_CUDA
+
+using namespace detail;
 
 namespace {
 
