@@ -20,8 +20,8 @@ BlockPatternPointer diagonal_pattern(const BlockSparseMatrix<T>& a, Symmetry sym
 }
 
 template <class T>
-BlockSparseMatrix<T> submit_factors(Sequence& sequence, const BlockSparseMatrix<T>& a, BlockFactor factor) {
-  const Symmetry symmetry = factor == BlockFactor::inverse ? a.symmetry() : Symmetry::none;
+BlockSparseMatrix<T> submit_factors(Sequence& sequence, const BlockSparseMatrix<T>& a, DiagonalFactor factor) {
+  const Symmetry symmetry = factor == DiagonalFactor::inverse ? a.symmetry() : Symmetry::none;
   BlockSparseMatrix<T> result(diagonal_pattern(a, symmetry));
   copy_into_existing(sequence, a, result);
   const BlockPattern& pattern = result.pattern();
@@ -48,14 +48,14 @@ BlockSparseMatrix<T> submit_factors(Sequence& sequence, const BlockSparseMatrix<
 
 template <class T>
 BlockSparseMatrix<T> factors(const char* name, Sequence& sequence, const BlockSparseMatrix<T>& a,
-                             BlockFactor factor) {
+                             DiagonalFactor factor) {
   const auto check = [&] {
     require_made("a", a);
     if (!a.layout().rows->same_sizes(*a.layout().cols))
       throw InvalidArgument("a", "rows and columns of other block sizes",
                             "rows and columns of the same blocks");
     const Symmetry symmetry = kind_of<T>(a.symmetry());
-    if (factor != BlockFactor::inverse && symmetry != Symmetry::none &&
+    if (factor != DiagonalFactor::inverse && symmetry != Symmetry::none &&
         symmetry != kind_of<T>(Symmetry::hermitian))
       throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "of symmetry H or N");
   };
@@ -73,17 +73,17 @@ using namespace detail;
 
 template <class T>
 BlockSparseMatrix<T> block_diagonal_inverse(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  return factors("block_diagonal_inverse", sequence, a, BlockFactor::inverse);
+  return factors("block_diagonal_inverse", sequence, a, DiagonalFactor::inverse);
 }
 
 template <class T>
 BlockSparseMatrix<T> block_diagonal_cholesky(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  return factors("block_diagonal_cholesky", sequence, a, BlockFactor::cholesky);
+  return factors("block_diagonal_cholesky", sequence, a, DiagonalFactor::cholesky);
 }
 
 template <class T>
 BlockSparseMatrix<T> block_diagonal_inverse_cholesky(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  return factors("block_diagonal_inverse_cholesky", sequence, a, BlockFactor::inverse_cholesky);
+  return factors("block_diagonal_inverse_cholesky", sequence, a, DiagonalFactor::inverse_cholesky);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                      \

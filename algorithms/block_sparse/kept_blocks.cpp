@@ -14,32 +14,10 @@
 namespace tessera::detail {
 
 template <class T>
-void insert_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
-                  std::span<const std::int32_t> panels, const Data& norms, Index before,
-                  const TaskOptions& options) {
-  while (!panels.empty()) {
-    const auto some = panels.first(std::min<std::size_t>(panels.size(), NormedPanels::most));
-    NormedPanels taken{.count = word_of(static_cast<Index>(some.size())), .before = word_of(before)};
-    std::vector<const Data*> values;
-    for (const std::int32_t p : some) {
-      taken.number[values.size()] = p;
-      values.push_back(&matrix.panel(p));
-    }
-    sequence.insert(
-        BlockNorms<T>{
-            .pattern = matrix.pattern().packed(), .norms = norms, .values = values, .panels = taken},
-        options);
-    panels = panels.subspan(some.size());
-  }
-}
-
-template <class T>
 KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps)
-    : pattern_(matrix.pattern_pointer()), eps_(eps) {
+    : pattern_(matrix.pattern_pointer()), eps_(eps), panels_(local_panels(*pattern_)) {
   Runtime& runtime = sequence.runtime();
-  for (Index p = 0; p < pattern_->panels(); ++p) {
-    if (!pattern_->panel_local(p) || pattern_->panel_blocks(p) == 0) continue;
-    panels_.push_back(word_of(p));
+  for (const std::int32_t p : panels_) {
     const Index rows = pattern_->row_panel(p), cols = pattern_->col_panel(p);
     all_.most_rows =
         std::max(all_.most_rows, word_of(static_cast<Index>(pattern_->rows().panel(rows).size())));
@@ -53,9 +31,7 @@ KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix
   row_counts_ = Data::bytes(
       runtime, panels_.size() * 2 * static_cast<std::size_t>(all_.most_rows) * sizeof(std::int32_t),
       Data::every_rank);
-  norms_ =
-      Data::bytes(runtime, static_cast<std::size_t>(pattern_->blocks()) * sizeof(double), Data::every_rank);
-  insert_norms(sequence, matrix, panels_, norms_, 0, {.execute_on = runtime.rank()});
+  norms_ = local_norms(sequence, matrix);
   sequence.insert(FindKept{.pattern = pattern_->packed(),
                            .panels = numbers_,
                            .norms = norms_,
@@ -136,12 +112,17 @@ BlockPatternPointer KeptBlocks<T>::kept_pattern(Sequence& sequence) {
 }
 
 template <class T>
-DroppedBlocks filter_blocks(BlockSparseMatrix<T>& a, double eps) {
-  Sequence sequence(a.runtime());
-  KeptBlocks<T> kept(sequence, a, eps);
+Completion<FilterResult> find_and_drop(BlockSparseMatrix<T>& a, double eps) {
+  auto sequence = std::make_unique<Sequence>(a.runtime());
+  const auto kept = std::make_shared<KeptBlocks<T>>(*sequence, a, eps);
+  auto result = std::make_shared<FilterResult>();
   // The norms decide which blocks there are: they are waited for.
-  finish(sequence);
-  return kept.take(a);
+  auto work = work_of(std::move(sequence), [kept, result, &a] {
+    const DroppedBlocks dropped = kept->take(a);
+    result->dropped_blocks = dropped.all;
+    result->nonzero_blocks = dropped.not_zero;
+  });
+  return {std::move(work), std::move(result)};
 }
 
 }  // namespace tessera::detail
@@ -151,19 +132,24 @@ namespace tessera {
 using namespace detail;
 
 template <class T>
-Index filter(BlockSparseMatrix<T>& a, double eps) {
+Completion<FilterResult> submit_filter(BlockSparseMatrix<T>& a, double eps) {
   const auto check = [&] {
     if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
   };
   return collectively(runtime_of("a", a), "filter", argument_hash(eps, shape_hash(a)), check,
-                      [&] { return filter_blocks(a, eps).all; });
+                      [&] { return find_and_drop(a, eps); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                             \
-  template class detail::KeptBlocks<T>;                                                    \
-  template void detail::insert_norms<T>(Sequence&, const BlockSparseMatrix<T>&,            \
-                                        std::span<const std::int32_t>, const Data&, Index, \
-                                        const TaskOptions&);                               \
+template <class T>
+Index filter(BlockSparseMatrix<T>& a, double eps) {
+  const FilterResult result = submit_filter(a, eps).result();
+  require_success(a.runtime(), result.status());
+  return result.dropped_blocks;
+}
+
+#define TESSERA_INSTANTIATE(T)                                                      \
+  template class detail::KeptBlocks<T>;                                             \
+  template Completion<FilterResult> submit_filter<T>(BlockSparseMatrix<T>&, double); \
   template Index filter<T>(BlockSparseMatrix<T>&, double);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

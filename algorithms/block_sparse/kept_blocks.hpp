@@ -2,17 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/algorithms/block_sparse/block_sums.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/codelets/block_sparse/symbolic/find_kept.hpp>
 
 namespace tessera::detail {
-
-/// Inserts the tasks that form the squares of the norms of the blocks of some panels that have blocks. `before`:
-/// blocks of the pattern before the first number in `norms`.
-template <class T>
-void insert_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
-                  std::span<const std::int32_t> panels, const Data& norms, Index before,
-                  const TaskOptions& options);
 
 /// Of the blocks of a matrix, those that a filter drops.
 struct DroppedBlocks {
@@ -26,6 +20,8 @@ class KeptBlocks {
  public:
   /// Inserts the tasks that find them, for this rank's panels.
   KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps);
+  /// The squares of the norms of this rank's blocks, as local_norms gives them.
+  const Data& norms() const noexcept { return norms_; }
   /// When these tasks are over: replaces the matrix by what is left of it, by tasks that it waits for; nothing
   /// if that is all of it. Collective.
   DroppedBlocks take(BlockSparseMatrix<T>& matrix);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
+#include <tessera/algorithms/block_sparse/block_sums.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
@@ -48,6 +49,7 @@ std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& 
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
                        options.result_on_host, options.dense, options.filter, options.reuse_plan,
+                       options.trace, options.frobenius_norm,
                        limits.first_row, limits.end_row, limits.first_col, limits.end_col, limits.first_inner,
                        limits.end_inner);
 }
@@ -173,6 +175,7 @@ class ProductWork final : public Work {
         drop_(options.filter_eps > 0 && !options.retain_sparsity),
         result_(std::move(result)),
         c_(waits || drop_ ? &problem.c : nullptr),
+        dot_with_(problem.dot_with),
         patterns_{problem.a.matrix().pattern_pointer(), problem.b.matrix().pattern_pointer(),
                   problem.c.pattern_pointer()},
         images_(runtime_),
@@ -270,8 +273,18 @@ class ProductWork final : public Work {
     for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
       for (Index p = 0; p < operand->pattern().panels(); ++p)
         if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
-    if (drop_) kept_.emplace(*sequence_, in_place ? c : next_, options_.filter_eps);
+    sum(in_place ? c : next_);
     if (!c_ && next_.valid()) c = std::move(next_);
+  }
+
+  /// What follows the products of C's blocks while they are where they were computed: their norms, for the
+  /// filter, and sums.
+  void sum(const BlockSparseMatrix<T>& c) {
+    if (drop_) kept_.emplace(*sequence_, c, options_.filter_eps);
+    WantedSums<T> wanted{.squares = options_.frobenius_norm, .trace = options_.trace, .other = dot_with_};
+    if (!wanted.any()) return;
+    if (drop_) wanted.eps = options_.filter_eps;
+    sums_.emplace(*sequence_, c, wanted, drop_ && kept_->norms().valid() ? &kept_->norms() : nullptr);
   }
 
   Status finish_guarded() {
@@ -284,6 +297,12 @@ class ProductWork final : public Work {
     if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
     if (uses_stacks(runtime_)) result_->plan_bytes = plan_->list_bytes();
     count_products(*plan_, *records_, flop_factor<T>, *result_);
+    if (sums_) {
+      const BlockTotals sums = sums_->total();
+      result_->frobenius_norm = std::sqrt(sums.squares);
+      result_->trace = sums.trace;
+      result_->dot = sums.dot;
+    }
     if (c_) {
       if (next_.valid()) *c_ = std::move(next_);
       if (drop_) result_->filtered_blocks = kept_->take(*c_).not_zero;
@@ -303,7 +322,8 @@ class ProductWork final : public Work {
   const MultiplyOptions options_;
   const bool drop_;  ///< blocks of C that are small at the end
   const std::shared_ptr<MultiplyResult> result_;
-  BlockSparseMatrix<T>* const c_;  ///< to be completed by finish()
+  BlockSparseMatrix<T>* const c_;               ///< to be completed by finish()
+  const BlockSparseMatrix<T>* const dot_with_;  ///< or null; used while the tasks are submitted
   std::optional<Status> finished_;
   // What the tasks use. Destroyed in reverse order: the sequences wait.
   const std::array<BlockPatternPointer, 3> patterns_;
@@ -315,6 +335,7 @@ class ProductWork final : public Work {
   NumericOptions numeric_;
   std::optional<ProductRecords> records_;
   std::optional<KeptBlocks<T>> kept_;
+  std::optional<BlockSums<T>> sums_;
   std::unique_ptr<Sequence> sequence_;
 };
 
@@ -322,19 +343,22 @@ class ProductWork final : public Work {
 template <class T>
 Completion<MultiplyResult> submit(std::string_view name, Runtime& runtime, const ProductProblem<T>& problem,
                                   const MultiplyOptions& options, bool waits) {
-  const auto& [alpha, a, b, beta, c] = problem;
+  const auto& [alpha, a, b, beta, c, dot_with] = problem;
   const auto check = [&] {
     require_made("C", c);
     if (&runtime != &c.runtime()) throw InvalidArgument("C", "a matrix of another Runtime", "the call's");
     require_valid(a.op(), b.op(), alpha, a.matrix(), b.matrix(), beta, c, options);
+    if (!dot_with) return;
+    require_made("D", *dot_with);
+    if (&dot_with->runtime() != &runtime) throw InvalidArgument("D", "a matrix of another Runtime", "C's");
+    require_sizes("D", dot_with->layout(), c.layout());
   };
   const std::uint64_t hash = argument_hash(hash_of(a.op(), b.op(), alpha, beta, options),
-                                           shape_hash(a.matrix()), shape_hash(b.matrix()), shape_hash(c));
+                                           shape_hash(a.matrix()), shape_hash(b.matrix()), shape_hash(c),
+                                           dot_with ? shape_hash(*dot_with) : 0);
   return collectively(runtime, name, hash, check, [&] {
     auto result = std::make_shared<MultiplyResult>();
     auto work = std::make_unique<ProductWork<T>>(problem, options, waits, result);
-    // Which blocks are small is known at the end alone.
-    if (options.filter_eps > 0 && !options.retain_sparsity) work->finish();
     Completion<MultiplyResult> completion(std::move(work), std::move(result));
     if (waits) completion.wait();
     return completion;

@@ -111,6 +111,14 @@ void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const Blo
 }
 
 template <class T>
+Completion<OperationResult> submit_add(T alpha, BlockSparseMatrix<T>& a, T beta,
+                                       const BlockSparseMatrix<T>& b) {
+  auto sequence = std::make_unique<Sequence>(runtime_of("a", a));
+  add(*sequence, alpha, a, beta, b);
+  return {std::move(sequence), std::make_shared<OperationResult>()};
+}
+
+template <class T>
 void scale(Sequence& sequence, T alpha, const BlockSparseMatrix<T>& a) {
   const auto check = [&] {
     require_made("a", a);
@@ -243,6 +251,8 @@ void function_of_elements(Sequence& sequence, ElementFunction f, T first, T seco
 
 #define TESSERA_INSTANTIATE(T)                                                                        \
   template void add<T>(Sequence&, T, BlockSparseMatrix<T>&, T, const BlockSparseMatrix<T>&);          \
+  template Completion<OperationResult> submit_add<T>(T, BlockSparseMatrix<T>&, T,                     \
+                                                     const BlockSparseMatrix<T>&);                    \
   template void scale<T>(Sequence&, T, const BlockSparseMatrix<T>&);                                  \
   template void scale_by_vector<T>(Sequence&, Side, std::span<const T>, const BlockSparseMatrix<T>&); \
   template void set_all<T>(Sequence&, T, const BlockSparseMatrix<T>&);                                \

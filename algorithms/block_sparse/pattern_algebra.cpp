@@ -42,28 +42,6 @@ PanelIndex merged(const PanelIndex& a, const PanelIndex& b, const Wanted& wanted
 
 }  // namespace
 
-std::vector<CommonRun> common_runs(const BlockPattern& a, const BlockPattern& b, Index p,
-                                   bool split_diagonal) {
-  std::vector<CommonRun> runs;
-  const PanelIndex &from = a.index(p), &to = b.index(p);
-  const auto panel_rows = a.rows().panel(a.row_panel(p)), panel_cols = a.cols().panel(a.col_panel(p));
-  merge(from, to, [&](std::size_t row, std::int32_t i, std::int32_t j) {
-    if (i < 0 || j < 0) return;
-    const auto x = static_cast<std::size_t>(i), y = static_cast<std::size_t>(j);
-    const bool on_diagonal =
-        split_diagonal && panel_rows[row] == panel_cols[static_cast<std::size_t>(from.column[x])];
-    const CommonRun run{from.offset[x], to.offset[y], from.offset[x + 1] - from.offset[x], on_diagonal};
-    if (run.count == 0) return;
-    CommonRun* const last = runs.empty() ? nullptr : &runs.back();
-    if (last && last->on_diagonal == on_diagonal && last->first + last->count == run.first &&
-        last->second + last->count == run.second)
-      last->count += run.count;
-    else
-      runs.push_back(run);
-  });
-  return runs;
-}
-
 BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b) {
   if (a.get() == &b) return a;
   std::vector<PanelIndex> panels;

@@ -9,17 +9,6 @@
 /// Patterns made of patterns. Every rank knows both as a whole, so nothing is communicated.
 namespace tessera::detail {
 
-/// Elements that two panels of the same place both store, one after the other in both.
-struct CommonRun {
-  Index first, second, count;  ///< where they begin in either panel's data; how many
-  bool on_diagonal;            ///< of a block with equal row and column numbers (where `split_diagonal`)
-};
-
-/// What panel p of both patterns stores, in the order of storage, in the longest runs; with `split_diagonal`
-/// no run joins a diagonal block with another. The layouts have the same places.
-std::vector<CommonRun> common_runs(const BlockPattern& a, const BlockPattern& b, Index p,
-                                   bool split_diagonal = false);
-
 /// The blocks of a and b (layouts of the same places), in a's layout: a itself if it has those of b.
 BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b);
 /// The blocks of both, in a layout of the same places.

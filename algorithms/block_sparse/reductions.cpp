@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <tessera/algorithms/block_sparse/block_sums.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/panel_lines.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
@@ -81,7 +82,7 @@ class PanelResults {
   std::vector<Index> counts_;
 };
 
-/// The two numbers of a PanelSum for each panel that has blocks, in the order of panels.
+/// The number that a PanelSum gives for each panel that has blocks, in the order of panels.
 template <class T>
 std::vector<std::vector<double>> reduce_panels(const BlockSparseMatrix<T>& a, PanelSum sum) {
   PanelResults<double> results(a.pattern());
@@ -91,20 +92,12 @@ std::vector<std::vector<double>> reduce_panels(const BlockSparseMatrix<T>& a, Pa
     if (a.panel(p).valid())
       sequence.insert(ReducePanel<T>{.blocks = a.pattern().blocks_of(p),
                                      .values = a.panel(p),
-                                     .result = results.make(p, 2),
+                                     .result = results.make(p, 1),
                                      .work = work,
                                      .sum = sum,
                                      .symmetry = a.symmetry()});
   finish(sequence);
   return results.gather();
-}
-
-/// Adds the pairs of all panels up.
-std::complex<double> total(const std::vector<std::vector<double>>& pairs) {
-  std::complex<double> sum(0);
-  for (const auto& pair : pairs)
-    if (!pair.empty()) sum += std::complex<double>(pair[0], pair[1]);
-  return sum;
 }
 
 template <class T>
@@ -113,6 +106,25 @@ T scalar(std::complex<double> x) {
     return T(x);
   else
     return T(x.real());
+}
+
+/// Sums over the blocks of a matrix, and the number that comes of them, which is there when the tasks are over.
+template <class T, class Number, class Of>
+Completion<NumberResult<Number>> submit_sums(const BlockSparseMatrix<T>& a, const WantedSums<T>& wanted,
+                                             const Of& number_of) {
+  auto sequence = std::make_unique<Sequence>(a.runtime());
+  const auto sums = std::make_shared<const BlockSums<T>>(*sequence, a, wanted);
+  auto result = std::make_shared<NumberResult<Number>>();
+  auto work = work_of(std::move(sequence), [=] { result->value = number_of(sums->total()); });
+  return {std::move(work), std::move(result)};
+}
+
+/// The result, or what a blocking call throws.
+template <class Number>
+Number value_of(Runtime& runtime, Completion<NumberResult<Number>> completion) {
+  const NumberResult<Number> result = std::move(completion).result();
+  require_success(runtime, result.status());
+  return result.value;
 }
 
 /// Which elements of the diagonal a stored block has.
@@ -176,16 +188,6 @@ std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
   return lines;
 }
 
-Data make_runs(Runtime& runtime, const std::vector<CommonRun>& runs, int owner) {
-  Data data = Data::bytes(runtime, runs.size() * sizeof(DotRun), owner);
-  if (!data.local()) return data;
-  const HostAccess access(data, HostAccess::Mode::write);
-  std::transform(runs.begin(), runs.end(), access.array<DotRun>().begin(), [](const CommonRun& run) {
-    return DotRun{run.first, run.second, run.count, run.on_diagonal};
-  });
-  return data;
-}
-
 template <class T>
 std::vector<std::vector<double>> norms_of(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
@@ -228,35 +230,6 @@ std::vector<T> diagonal_of(const BlockSparseMatrix<T>& a) {
     }
   }
   return diagonal;
-}
-
-template <class T>
-T dot_of(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
-  Sequence sequence(a.runtime());
-  // Both halves of one matrix need both halves of the other.
-  BlockSparseMatrix<T> whole, moved;
-  if (a.symmetry() != Symmetry::none && b.symmetry() == Symmetry::none) whole = desymmetrize(sequence, a);
-  const BlockSparseMatrix<T>& x = whole.valid() ? whole : a;
-  BlockLayout places = x.layout();
-  places.symmetry = x.symmetry() == Symmetry::none ? Symmetry::none : b.symmetry();
-  if (!b.layout().same_places(places)) moved = redistribute(sequence, b, places);
-  const BlockSparseMatrix<T>& y = moved.valid() ? moved : b;
-  PanelResults<double> results(x.pattern());
-  const Data work = Data::scratch(a.runtime(), reduction_bytes);
-  for (Index p = 0; p < x.pattern().panels(); ++p) {
-    if (!x.panel(p).valid() || !y.panel(p).valid()) continue;
-    const auto runs = common_runs(x.pattern(), y.pattern(), p, x.symmetry() != Symmetry::none);
-    if (runs.empty()) continue;
-    sequence.insert(DotPanels<T>{.runs = make_runs(a.runtime(), runs, x.pattern().panel_owner(p)),
-                                 .x = x.panel(p),
-                                 .y = y.panel(p),
-                                 .result = results.make(p, 2),
-                                 .work = work,
-                                 .symmetry_x = x.symmetry(),
-                                 .symmetry_y = y.symmetry()});
-  }
-  finish(sequence);
-  return scalar<T>(total(results.gather()));
 }
 
 /// Gershgorin's circles meet the real axis between the least and the largest a_ii -/+ r_i. The sums of moduli
@@ -303,33 +276,54 @@ std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a) {
 }
 
 template <class T>
-T trace(const BlockSparseMatrix<T>& a) {
-  return reduction("trace", a, [&] { return scalar<T>(total(reduce_panels(a, PanelSum::diagonal))); });
+Completion<NumberResult<T>> submit_trace(const BlockSparseMatrix<T>& a) {
+  return reduction("trace", a, [&] {
+    return submit_sums<T, T>(a, {.trace = true}, [](const BlockTotals& sums) { return scalar<T>(sums.trace); });
+  });
 }
 
 template <class T>
-T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
+T trace(const BlockSparseMatrix<T>& a) {
+  return value_of(runtime_of("a", a), submit_trace(a));
+}
+
+template <class T>
+Completion<NumberResult<T>> submit_dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
   const auto check = [&] {
     require_made("b", b);
     require_sizes("b", b.layout(), a.layout());
   };
-  return collectively(runtime_of("a", a), "dot", argument_hash(shape_hash(a), shape_hash(b)), check,
-                      [&] { return dot_of(a, b); });
+  return collectively(runtime_of("a", a), "dot", argument_hash(shape_hash(a), shape_hash(b)), check, [&] {
+    return submit_sums<T, T>(a, {.other = &b}, [](const BlockTotals& sums) { return scalar<T>(sums.dot); });
+  });
+}
+
+template <class T>
+T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
+  return value_of(runtime_of("a", a), submit_dot(a, b));
+}
+
+template <class T>
+Completion<NumberResult<double>> submit_frobenius_norm(const BlockSparseMatrix<T>& a) {
+  return reduction("frobenius_norm", a, [&] {
+    return submit_sums<T, double>(a, {.squares = true},
+                                  [](const BlockTotals& sums) { return std::sqrt(sums.squares); });
+  });
 }
 
 template <class T>
 double frobenius_norm(const BlockSparseMatrix<T>& a) {
-  return reduction("frobenius_norm", a,
-                   [&] { return std::sqrt(total(reduce_panels(a, PanelSum::squares)).real()); });
+  return value_of(runtime_of("a", a), submit_frobenius_norm(a));
 }
 
 template <class T>
 double max_abs_norm(const BlockSparseMatrix<T>& a) {
   double largest = 0;
-  for (const auto& pair : reduction("max_abs_norm", a, [&] { return reduce_panels(a, PanelSum::largest); })) {
-    if (pair.empty()) continue;
-    if (std::isnan(pair[0])) return pair[0];
-    largest = std::max(largest, pair[0]);
+  for (const auto& number :
+       reduction("max_abs_norm", a, [&] { return reduce_panels(a, PanelSum::largest); })) {
+    if (number.empty()) continue;
+    if (std::isnan(number[0])) return number[0];
+    largest = std::max(largest, number[0]);
   }
   return largest;
 }
@@ -362,9 +356,16 @@ std::vector<double> column_norms(const BlockSparseMatrix<T>& a) {
 
 template <class T>
 double checksum(const BlockSparseMatrix<T>& a, bool by_position) {
-  const PanelSum sum = by_position ? PanelSum::by_position : PanelSum::squares;
-  return collectively(runtime_of("a", a), "checksum", argument_hash(by_position, shape_hash(a)),
-                      [&] { return total(reduce_panels(a, sum)).real(); });
+  return collectively(runtime_of("a", a), "checksum", argument_hash(by_position, shape_hash(a)), [&] {
+    if (!by_position)
+      return value_of(a.runtime(),
+                      submit_sums<T, double>(a, {.squares = true},
+                                             [](const BlockTotals& sums) { return sums.squares; }));
+    double sum = 0;
+    for (const auto& number : reduce_panels(a, PanelSum::by_position))
+      if (!number.empty()) sum += number[0];
+    return sum;
+  });
 }
 
 template <class T>
@@ -386,8 +387,12 @@ double occupation(const BlockSparseMatrix<T>& a) {
 #define TESSERA_INSTANTIATE(T)                                                                   \
   template std::vector<std::vector<double>> block_norms_squared<T>(const BlockSparseMatrix<T>&); \
   template std::vector<T> get_diagonal<T>(const BlockSparseMatrix<T>&);                          \
+  template Completion<NumberResult<T>> submit_trace<T>(const BlockSparseMatrix<T>&);             \
   template T trace<T>(const BlockSparseMatrix<T>&);                                              \
+  template Completion<NumberResult<T>> submit_dot<T>(const BlockSparseMatrix<T>&,                \
+                                                     const BlockSparseMatrix<T>&);               \
   template T dot<T>(const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&);                   \
+  template Completion<NumberResult<double>> submit_frobenius_norm<T>(const BlockSparseMatrix<T>&); \
   template double frobenius_norm<T>(const BlockSparseMatrix<T>&);                                \
   template double max_abs_norm<T>(const BlockSparseMatrix<T>&);                                  \
   template double gershgorin_norm<T>(const BlockSparseMatrix<T>&);                               \

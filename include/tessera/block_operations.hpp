@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <tessera/block_sparse_matrix.hpp>
+#include <tessera/completion.hpp>
+#include <tessera/status.hpp>
 
 /// Arithmetic with block-sparse matrices, products apart. All submit tasks and return; all ranks call them
 /// with the same arguments.
@@ -25,6 +27,14 @@ namespace tessera {
 /// hermitian and a factor is not real.
 template <class T>
 void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const BlockSparseMatrix<T>& b);
+
+/// The outcome of an operation that gives no number.
+struct OperationResult : ResultStatus {};
+
+/// add() in a sequence of its own: A is the sum for whoever uses it from now on.
+template <class T>
+Completion<OperationResult> submit_add(T alpha, BlockSparseMatrix<T>& a, T beta,
+                                       const BlockSparseMatrix<T>& b);
 
 /// A := alpha A; zeros with alpha = 0, whatever A was.
 /// @throws InvalidArgument if A is hermitian and alpha not real.
@@ -209,13 +219,25 @@ void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> bl
 template <class T>
 Index filter(BlockSparseMatrix<T>& a, double eps);
 
+/// What a filter has done.
+struct FilterResult : ResultStatus {
+  Index dropped_blocks = 0;   ///< on all ranks together
+  Index nonzero_blocks = 0;  ///< of these, with a norm above zero
+};
+
+/// filter(), whose blocks are found while the caller goes on. A is what it was until the completion's wait(),
+/// and may be read until then, but neither changed nor destroyed.
+template <class T>
+Completion<FilterResult> submit_filter(BlockSparseMatrix<T>& a, double eps);
+
 /// Drops all blocks. Waits for nothing.
 template <class T>
 void clear(BlockSparseMatrix<T>& a);
 
 }  // namespace tessera
 
-/// Numbers of block-sparse matrices. Collective; they wait for the matrices' tasks. Half-stored matrices
+/// Numbers of block-sparse matrices. Collective; they wait for the matrices' tasks, but for those named submit,
+/// many of which may be in flight. Half-stored matrices
 /// count in full. What they return is bitwise the same on all ranks and does not depend on the number of
 /// workers: every panel is added up in the order of its storage, in double, the panels in their order
 /// (gershgorin_norm and column_norms: each rank's panels in their order, then the ranks' sums).
@@ -232,18 +254,33 @@ std::vector<std::vector<double>> block_norms_squared(const BlockSparseMatrix<T>&
 template <class T>
 std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a);
 
+/// A number of a matrix that submitted tasks form.
+template <class Number>
+struct NumberResult : ResultStatus {
+  Number value{};  ///< of the matrix as it was when the call was made
+};
+
 /// The sum of the diagonal.
 template <class T>
 T trace(const BlockSparseMatrix<T>& a);
+/// The same: returns when its tasks are submitted. The matrix may change or go then.
+template <class T>
+Completion<NumberResult<T>> submit_trace(const BlockSparseMatrix<T>& a);
 
 /// sum_ij conj(A_ij) B_ij, that is trace(A^H B); A and B in any layouts of the same block sizes. Where the
 /// blocks of the two have not the same places, B is brought to A's first.
 template <class T>
 T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b);
+/// The same: returns when its tasks are submitted. The matrices may change or go then.
+template <class T>
+Completion<NumberResult<T>> submit_dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b);
 
 /// The square root of the sum of all squared moduli.
 template <class T>
 double frobenius_norm(const BlockSparseMatrix<T>& a);
+/// The same: returns when its tasks are submitted. The matrix may change or go then.
+template <class T>
+Completion<NumberResult<double>> submit_frobenius_norm(const BlockSparseMatrix<T>& a);
 
 /// The largest modulus of an element; NaN if one is NaN.
 template <class T>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -28,8 +29,8 @@ class Work {
   virtual SequenceStatistics statistics() const = 0;
 };
 
-/// The tasks of a sequence, and nothing else.
-std::unique_ptr<Work> work_of(std::unique_ptr<Sequence> sequence);
+/// The tasks of a sequence, and, if they have succeeded, what remains to be done then.
+std::unique_ptr<Work> work_of(std::unique_ptr<Sequence> sequence, std::function<void()> then = {});
 
 }  // namespace detail
 

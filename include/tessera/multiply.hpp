@@ -54,6 +54,8 @@ struct MultiplyOptions {
   /// Runtime, as its plan, for later products of the same patterns. Off: it is found anew, and not kept.
   bool reuse_plan = true;
   MultiplyLimits limits{};  ///< what takes part; everything if not set
+  bool trace = false;           ///< of C, without the blocks that the filter drops: MultiplyResult::trace
+  bool frobenius_norm = false;  ///< the same: MultiplyResult::frobenius_norm
   /// C's values are in host memory at the end, on their way there while the rest is computed (after
   /// submit_multiply they may still be on their way, and a reader waits). Otherwise they
   /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.
@@ -90,6 +92,9 @@ struct ProductProblem {
   ProductFactor<T> b;       ///< any symmetry and distribution; may be C
   T beta = T(0);            ///< finite; 0: C's values are not read
   BlockSparseMatrix<T>& c;  ///< keeps its layout; its blocks become those that it had and the product has
+  /// D: sum_ij conj(C_ij) D_ij, that is trace(C^H D), is formed, too (MultiplyResult::dot), without the blocks
+  /// that the filter drops. In any layout of C's block sizes; may go when the submitting call has returned.
+  const BlockSparseMatrix<T>* dot_with = nullptr;
 };
 
 /// What one shape of block products came to, on the workers of one kind.
@@ -119,6 +124,9 @@ struct MultiplyResult : ResultStatus {
   Index filtered_blocks = 0;         ///< of C, not zero, and dropped after the product
   Index panel_products = 0;          ///< pairs of panels of A and B that have products for a panel of C
   Index dense_panel_products = 0;    ///< of these, computed as products of dense panels
+  double frobenius_norm = 0;         ///< of C, if it was asked for
+  std::complex<double> trace = 0;    ///< of C, likewise
+  std::complex<double> dot = 0;      ///< with D, likewise
   std::vector<ProductCount> shapes;  ///< in descending order of products
   std::vector<RankCount> ranks;      ///< for each rank: whether the work is dealt evenly
   double seconds = 0;                ///< all, from the call to the end of the wait for it
@@ -131,9 +139,10 @@ struct MultiplyResult : ResultStatus {
 
 /// Submits C := alpha op(A) op(B) + beta C. Returns when C's blocks are known (the symbolic phase waits) and
 /// the tasks that compute its values are submitted. From then on C is the product for whoever uses it:
-/// further operations follow in order, a reader waits. With a filter that drops blocks the call returns when
-/// C is complete: which blocks are small is known at the end alone. If the numeric phase fails, C's values
-/// are undefined.
+/// further operations follow in order, a reader waits. With a filter that drops blocks, which are known at the
+/// end alone, C becomes the product in the completion's wait() and must not be used before, except as A or B of
+/// products that were submitted earlier; many such products may be under way. If the numeric phase fails, C's
+/// values are undefined.
 ///
 /// A, B and C may have any symmetry and any distribution. If C is half-stored, op(A) op(B) must have C's
 /// symmetry within the limits (what is above the diagonal is not computed). C keeps its layout; its blocks

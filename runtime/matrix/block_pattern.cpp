@@ -73,12 +73,13 @@ void pack_side(const BlockDimension& dimension, const SizeClasses& classes, std:
   *words++ = 0;
   for (Index p = 0; p < dimension.panels(); ++p, ++words)
     *words = words[-1] + word_of(static_cast<Index>(dimension.panel(p).size()));
-  std::int32_t* const numbers = words + 2 * dimension.blocks();
+  std::int32_t *const numbers = words + 2 * dimension.blocks(), *const elements = numbers + dimension.blocks();
   std::copy(classes.of_block.begin(), classes.of_block.end(), words + dimension.blocks());
   Index at = 0;
   for (Index p = 0; p < dimension.panels(); ++p)
     for (const Index block : dimension.panel(p)) {
       words[at] = word_of(dimension.size(block));
+      elements[at] = word_of(dimension.first(block));
       numbers[at++] = word_of(block);
     }
 }
@@ -286,6 +287,9 @@ Data BlockPattern::pack() const {
         PackedPattern::panel_words(static_cast<Index>(rows().panel(row_panel(p)).size()), panel_blocks(p));
   if (words > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("pattern", fmt::format("of {} words", words), "a pattern of fewer than 2^31 words");
+  if (const Index longest = std::max(rows().elements(), cols().elements());
+      longest > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument("pattern", fmt::format("with {} rows or columns", longest), "fewer than 2^31");
   Data data =
       Data::bytes(*runtime_, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
   const HostAccess access(data, HostAccess::Mode::write);

@@ -14,7 +14,8 @@
 ///
 ///   header     PackedHeader
 ///   rows       for each panel along the rows the number of its first block, and the number of blocks; then
-///              for each block, panel by panel, its elements, its size class, its number in the matrix
+///              for each block, panel by panel, its elements, its size class, its number in the matrix, and the number of
+///              its first element
 ///   columns    the same
 ///   directory  for each panel the word at which its blocks begin (0: it has none), their number, and the number of
 ///              blocks in the panels before
@@ -33,6 +34,7 @@ struct PackedSide {
   const std::int32_t* size;        ///< elements of each block
   const std::int32_t* size_class;  ///< blocks of one size have one class
   const std::int32_t* number;      ///< of the block in the matrix
+  const std::int32_t* element;     ///< the first of the block, in the matrix
   std::int32_t classes;
 
   TESSERA_PACKED std::int32_t blocks(std::int32_t panel) const { return first[panel + 1] - first[panel]; }
@@ -74,7 +76,7 @@ class PackedPattern {
            side_words(row_panels, rows) + side_words(col_panels, cols) + 3 * row_panels * col_panels;
   }
   static constexpr std::int64_t side_words(std::int64_t panels, std::int64_t blocks) noexcept {
-    return panels + 1 + 3 * blocks;
+    return panels + 1 + 4 * blocks;
   }
   static constexpr std::int64_t panel_words(std::int64_t rows, std::int64_t blocks) noexcept {
     return blocks == 0 ? 0 : rows + 1 + 2 * blocks;
@@ -85,7 +87,7 @@ class PackedPattern {
                                  std::int32_t classes) const {
     const std::int32_t* const first = words_ + at;
     const std::int32_t* const size = first + panels + 1;
-    return {first, size, size + blocks, size + 2 * blocks, classes};
+    return {first, size, size + blocks, size + 2 * blocks, size + 3 * blocks, classes};
   }
   const std::int32_t* words_ = nullptr;
 };

@@ -30,30 +30,6 @@ bool has_image(Symmetry symmetry, const PanelBlock& block) {
 }
 
 template <class T>
-void sum_diagonal(std::span<const PanelBlock> blocks, const T* values, double* result) {
-  for (const PanelBlock& block : blocks) {
-    const auto [first, end] = diagonal_part(block);
-    for (Index i = first; i < end; ++i) {
-      const T x = values[diagonal_place(block, i)];
-      result[0] += real_part(x);
-      result[1] += imag_part(x);
-    }
-  }
-}
-
-template <class T>
-double sum_squares(std::span<const PanelBlock> blocks, const T* values, Symmetry symmetry) {
-  double total = 0;
-  for (const PanelBlock& block : blocks) {
-    const Index count = Index(block.rows) * block.cols;
-    double sum = 0;
-    for (Index i = 0; i < count; ++i) sum += squared(values[block.offset + i]);
-    total += has_image(symmetry, block) ? 2 * sum : sum;
-  }
-  return total;
-}
-
-template <class T>
 double largest_modulus(std::span<const PanelBlock> blocks, const T* values) {
   double largest = 0;
   for (const PanelBlock& block : blocks) {
@@ -96,46 +72,8 @@ template <class T>
 void run(const HostContext&, const ReducePanel<T>& task) {
   const auto blocks = *task.blocks;
   const T* const values = task.values.view().data();
-  double* const result = task.result.view().data();
-  result[0] = result[1] = 0;
-  switch (task.sum) {
-    case PanelSum::diagonal:
-      return sum_diagonal(blocks, values, result);
-    case PanelSum::squares:
-      result[0] = sum_squares(blocks, values, task.symmetry);
-      return;
-    case PanelSum::largest:
-      result[0] = largest_modulus(blocks, values);
-      return;
-    case PanelSum::by_position:
-      result[0] = sum_by_position(blocks, values, task.symmetry);
-      return;
-  }
-}
-
-/// The type in which products are added up.
-template <class T>
-using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
-
-template <class T>
-void run(const HostContext&, const DotPanels<T>& task) {
-  const T* const x = task.x.view().data();
-  const T* const y = task.y.view().data();
-  const bool images = task.symmetry_x != Symmetry::none && task.symmetry_y != Symmetry::none;
-  Wide<T> total(0);
-  for (const DotRun& run : *task.runs) {
-    Wide<T> sum(0);
-    for (Index i = 0; i < run.count; ++i) {
-      const Wide<T> a(x[run.first + i]), b(y[run.second + i]);
-      sum += conjugate(a) * b;
-      if (images && !run.on_diagonal)
-        sum += conjugate(mirrored(task.symmetry_x, a)) * mirrored(task.symmetry_y, b);
-    }
-    total += sum;
-  }
-  double* const result = task.result.view().data();
-  result[0] = real_part(total);
-  result[1] = imag_part(total);
+  task.result.view()[0] = task.sum == PanelSum::largest ? largest_modulus(blocks, values)
+                                                        : sum_by_position(blocks, values, task.symmetry);
 }
 
 template <class T>
@@ -170,7 +108,6 @@ void run(const HostContext&, const SumLines<T>& task) {
 
 #define TESSERA_DEFINE(T)             \
   TESSERA_DEFINE_TASK(ReducePanel<T>) \
-  TESSERA_DEFINE_TASK(DotPanels<T>)   \
   TESSERA_DEFINE_TASK(SumLines<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

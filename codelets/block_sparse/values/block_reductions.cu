@@ -11,8 +11,6 @@ namespace tessera::detail {
 namespace device {
 namespace {
 
-using Pair = Complex<double>;  // two sums
-
 template <class S>
 __device__ double squared(S x) {
   const double re = device::real(x), im = device::imag(x);
@@ -45,44 +43,19 @@ struct Term {
   PanelSum sum;
   Symmetry symmetry;
   const S* values;
-  __device__ Pair operator()(const PanelBlock& block, Index i, Index j) const {
+  __device__ double operator()(const PanelBlock& block, Index i, Index j) const {
     const S x = values[block.offset + i + j * block.rows];
+    if (sum == PanelSum::largest) return modulus(x);
     const Index row = block.first_row + i, col = block.first_col + j;
     const bool image = symmetry != Symmetry::none && block.block_row != block.block_col;
-    switch (sum) {
-      case PanelSum::diagonal:
-        return row == col ? Pair(device::real(x), device::imag(x)) : Pair(0.0);
-      case PanelSum::squares:
-        return image ? 2 * squared(x) : squared(x);
-      case PanelSum::largest:
-        return modulus(x);
-      case PanelSum::by_position:
-        return image ? positioned(x, row, col) + positioned(mirror_image(symmetry, x), col, row)
-                     : positioned(x, row, col);
-    }
-    return Pair(0.0);
+    return image ? positioned(x, row, col) + positioned(mirror_image(symmetry, x), col, row)
+                 : positioned(x, row, col);
   }
   /// Of two partial results; a NaN stays.
-  __device__ Pair joined(Pair a, Pair b) const {
+  __device__ double joined(double a, double b) const {
     if (sum != PanelSum::largest) return a + b;
-    return isnan(a.re) ? a : isnan(b.re) ? b : Pair(fmax(a.re, b.re));
+    return isnan(a) ? a : isnan(b) ? b : fmax(a, b);
   }
-};
-
-/// The elements of the runs two panels have in common.
-template <class S>
-struct DotTerm {
-  Symmetry symmetry_x, symmetry_y;
-  const S *x, *y;
-  __device__ Pair operator()(const DotRun& run, Index i) const {
-    const Pair a = wide(x[run.first + i]), b = wide(y[run.second + i]);
-    Pair sum = device::conj(a) * b;
-    if (symmetry_x != Symmetry::none && symmetry_y != Symmetry::none && !run.on_diagonal)
-      sum += device::conj(mirror_image(symmetry_x, a)) * mirror_image(symmetry_y, b);
-    return sum;
-  }
-  __device__ static Pair wide(S x) { return {double(device::real(x)), double(device::imag(x))}; }
-  __device__ Pair joined(Pair a, Pair b) const { return a + b; }
 };
 
 /// The contribution of an element to its row or column; `images`: of a mirror image, so not of diagonal blocks.
@@ -101,91 +74,65 @@ struct LineTerm {
 };
 
 /// The block's result in thread 0, joined in an order that the number of threads alone fixes.
-template <class Join>
-__device__ Pair join_block(Pair x, const Join& join) {
-  __shared__ Pair warps[panel_threads / 32];
-  for (int mask = 16; mask > 0; mask /= 2) x = join.joined(x, exchange(x, mask));
+template <class S>
+__device__ double join_block(double x, const Term<S>& term) {
+  __shared__ double warps[panel_threads / 32];
+  for (int mask = 16; mask > 0; mask /= 2) x = term.joined(x, exchange(x, mask));
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = x;
   __syncthreads();
   if (threadIdx.x == 0)
-    for (int w = 1; w < panel_threads / 32; ++w) x = join.joined(x, warps[w]);
+    for (int w = 1; w < panel_threads / 32; ++w) x = term.joined(x, warps[w]);
   return x;
 }
 
-__device__ inline Index items_of(const PanelBlock& block) {
-  return Index(block.rows) * block.cols;
-}
-__device__ inline Index items_of(const DotRun& run) {
-  return run.count;
-}
+/// Part blockIdx.x of every block of a group of them, to partial[blockIdx.x].
 template <class S>
-__device__ Pair term_of(const Term<S>& term, const PanelBlock& block, Index item) {
-  const auto [i, j] = position(item, block.rows);
-  return term(block, i, j);
-}
-template <class S>
-__device__ Pair term_of(const DotTerm<S>& term, const DotRun& run, Index item) {
-  return term(run, item);
-}
-
-/// Part blockIdx.x of every piece (a block of a panel, a run) of a group of them, to partial[blockIdx.x].
-template <class Piece, class Of>
 __global__ void __launch_bounds__(panel_threads)
-    partial_kernel(Index piece_count, const Piece* __restrict__ pieces, Of term, int shares, Pair* partial) {
-  Pair sum(0.0);
+    partial_kernel(Index block_count, const PanelBlock* __restrict__ blocks, Term<S> term, int shares,
+                   double* partial) {
+  double sum = 0;
   const int groups = static_cast<int>(gridDim.x) / shares, group = static_cast<int>(blockIdx.x) / shares,
             share = static_cast<int>(blockIdx.x) % shares;
-  for (Index p = group; p < piece_count; p += groups) {
-    const Piece piece = pieces[p];
-    const Index count = items_of(piece);
-    for (Index e = Index(share) * panel_threads + threadIdx.x; e < count; e += Index(shares) * panel_threads)
-      sum = term.joined(sum, term_of(term, piece, e));
+  for (Index b = group; b < block_count; b += groups) {
+    const PanelBlock block = blocks[b];
+    const Index count = Index(block.rows) * block.cols;
+    for (Index e = Index(share) * panel_threads + threadIdx.x; e < count;
+         e += Index(shares) * panel_threads) {
+      const auto [i, j] = position(e, block.rows);
+      sum = term.joined(sum, term(block, i, j));
+    }
   }
   sum = join_block(sum, term);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-template <class Of>
+template <class S>
 __global__ void __launch_bounds__(panel_threads)
-    finish_kernel(int count, const Pair* __restrict__ partial, Of term, double* result) {
-  Pair sum(0.0);
+    finish_kernel(int count, const double* __restrict__ partial, Term<S> term, double* result) {
+  double sum = 0;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += panel_threads)
     sum = term.joined(sum, partial[i]);
   sum = join_block(sum, term);
-  if (threadIdx.x == 0) result[0] = sum.re, result[1] = sum.im;
-}
-
-/// The same blocks for the same pieces on any device: the result has the same bits.
-template <class Piece, class Of>
-void reduce(cudaStream_t stream, std::span<const Piece> pieces, const Of& term, std::span<double> work,
-            double* result) {
-  constexpr int most = reduction_parts;
-  const auto count = static_cast<Index>(pieces.size());
-  const int groups = static_cast<int>(std::clamp<Index>(count, 1, most)), shares = most / groups;
-  auto* const partial = reinterpret_cast<Pair*>(work.data());
-  partial_kernel<<<static_cast<unsigned>(groups * shares), panel_threads, 0, stream>>>(count, pieces.data(),
-                                                                                       term, shares, partial);
-  finish_kernel<<<1, panel_threads, 0, stream>>>(groups * shares, partial, term, result);
+  if (threadIdx.x == 0) *result = sum;
 }
 
 }  // namespace
 }  // namespace device
 
+/// The same thread blocks for the same panel on any device: the result has the same bits.
 template <class T>
 void run(const DeviceContext& on, const ReducePanel<T>& task) {
   using namespace device;
-  reduce(on.stream, *task.blocks,
-         Term<DeviceScalar<T>>{task.sum, task.symmetry, device_cast(task.values.view().data())}, *task.work,
-         task.result.view().data());
-}
-
-template <class T>
-void run(const DeviceContext& on, const DotPanels<T>& task) {
-  using namespace device;
-  reduce(on.stream, *task.runs,
-         DotTerm<DeviceScalar<T>>{task.symmetry_x, task.symmetry_y, device_cast(task.x.view().data()),
-                                  device_cast(task.y.view().data())},
-         *task.work, task.result.view().data());
+  const auto blocks = *task.blocks;
+  const Term<DeviceScalar<T>> term{task.sum, task.symmetry, device_cast(task.values.view().data())};
+  const auto count = static_cast<Index>(blocks.size());
+  const int groups = static_cast<int>(std::clamp<Index>(count, 1, reduction_parts)),
+            shares = reduction_parts / groups;
+  double* const partial = task.work.view().data();
+  partial_kernel<<<static_cast<unsigned>(groups * shares), panel_threads, 0, on.stream>>>(
+      count, blocks.data(), term, shares, partial);
+  finish_kernel<<<1, panel_threads, 0, on.stream>>>(groups * shares, partial, term,
+                                                    task.result.view().data());
 }
 
 template <class T>
@@ -209,7 +156,6 @@ void run(const DeviceContext& on, const SumLines<T>& task) {
 
 #define TESSERA_DEFINE(T)               \
   TESSERA_DEFINE_ON_GPU(ReducePanel<T>) \
-  TESSERA_DEFINE_ON_GPU(DotPanels<T>)   \
   TESSERA_DEFINE_ON_GPU(SumLines<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

@@ -7,22 +7,20 @@
 #include <tessera/runtime/matrix/panel_block.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// Tasks that reduce one panel to a few numbers, in double, in the order of storage. With a `symmetry` the
+/// Tasks that reduce one panel to numbers, in double, in the order of storage. With a `symmetry` the
 /// mirror images of the blocks off the diagonal count, too. They run at the speed of memory, whose cost
 /// predicts their time; flops are not counted. On GPUs sums are formed in another order, the same for the same
 /// panel.
 namespace tessera::detail {
 
-/// Thread blocks on a GPU; each has a partial result of two doubles.
+/// Thread blocks on a GPU; each has a partial result.
 inline constexpr int reduction_parts = 528;
-inline constexpr std::size_t reduction_bytes = 2 * sizeof(double) * reduction_parts;
+inline constexpr std::size_t reduction_bytes = sizeof(double) * reduction_parts;
 
-/// Which two numbers the elements a_ij of a panel are reduced to.
+/// Which number the elements a_ij of a panel are reduced to.
 enum class PanelSum {
-  diagonal,     ///< sum of a_ii: real and imaginary part
-  squares,      ///< sum of |a_ij|^2; 0
-  largest,      ///< the largest |a_ij|, NaN if one is NaN; 0
-  by_position,  ///< sum of (Re a_ij + Im a_ij / 2) position_weight(i, j); 0
+  largest,      ///< the largest |a_ij|, NaN if one is NaN
+  by_position,  ///< sum of (Re a_ij + Im a_ij / 2) position_weight(i, j)
 };
 
 /// Between 1/2 and 3/2, different for all practical (i, j): 1/2 + the fractional part of
@@ -32,12 +30,12 @@ inline double position_weight(Index i, Index j) noexcept {
   return 0.5 + (x - double(static_cast<Index>(x)));
 }
 
-/// The two numbers of a PanelSum.
+/// The number of a PanelSum.
 /// | operand | mode    | shape                                     | what            |
 /// |---------|---------|-------------------------------------------|-----------------|
 /// | blocks  | read    | array of PanelBlock                       | the panel's     |
 /// | values  | read    | array                                     | the panel's     |
-/// | result  | write   | array of two doubles                      | the numbers     |
+/// | result  | write   | a double                                  | the number      |
 /// | work    | scratch | array of double, reduction_bytes at least | partial results, on GPUs |
 template <class T>
 struct ReducePanel {
@@ -48,32 +46,6 @@ struct ReducePanel {
   GpuScratch<Array<double>> work{};
   PanelSum sum;
   Symmetry symmetry;
-  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
-};
-
-/// Elements that two panels have in common: where they begin in either, how many, whether they are of a
-/// diagonal block.
-struct DotRun {
-  Index first, second, count;
-  std::int64_t on_diagonal;
-};
-
-/// The sum of conj(x_i) y_i over the runs, and over the mirror images of runs that are not on the diagonal if
-/// both matrices have a symmetry.
-/// | operand | mode    | shape                                     | what                    |
-/// |---------|---------|-------------------------------------------|-------------------------|
-/// | runs    | read    | array of DotRun                           | what both panels have   |
-/// | x, y    | read    | arrays; may be one                        | the panels' values      |
-/// | result  | write   | array of two doubles                      | real and imaginary part |
-/// | work    | scratch | array of double, reduction_bytes at least | partial results, on GPUs |
-template <class T>
-struct DotPanels {
-  static constexpr const char* name = "dot_panels";
-  Read<Array<DotRun>> runs;
-  Read<Array<T>> x, y;
-  Write<Array<double>> result;
-  GpuScratch<Array<double>> work{};
-  Symmetry symmetry_x, symmetry_y;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

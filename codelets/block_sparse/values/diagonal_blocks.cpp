@@ -45,13 +45,13 @@ void mirror_lower(Symmetry symmetry, Index n, T* a) {
 template <class T>
 void run(const HostContext& on, const FactorBlocks<T>& task) {
   T* const values = task.values.view().data();
-  const bool inverse = task.factor == BlockFactor::inverse;
+  const bool inverse = task.factor == DiagonalFactor::inverse;
   for (const PanelBlock& block : *task.blocks) {
     const Index n = block.rows;
     T* const a = values + block.offset;
     if (n == 0) continue;
     const bool good = inverse ? invert(n, a, task.work.view().data())
-                              : factor_cholesky(task.factor == BlockFactor::inverse_cholesky, n, a);
+                              : factor_cholesky(task.factor == DiagonalFactor::inverse_cholesky, n, a);
     if (!good)
       return on.fail(inverse ? StatusCode::block_singular : StatusCode::block_not_positive_definite,
                      block.block_row + 1);

@@ -170,21 +170,21 @@ __device__ void mirror_lower(Symmetry symmetry, const Square<S>& s) {
 }
 
 template <class S>
-__device__ bool compute(BlockFactor factor, Symmetry symmetry, const Square<S>& s) {
-  if (factor == BlockFactor::inverse) {
+__device__ bool compute(DiagonalFactor factor, Symmetry symmetry, const Square<S>& s) {
+  if (factor == DiagonalFactor::inverse) {
     if (!invert(s)) return false;
     if (symmetry != Symmetry::none) mirror_lower(symmetry, s);
     return true;
   }
   if (!cholesky(s)) return false;
-  if (factor == BlockFactor::inverse_cholesky) invert_lower(s);
+  if (factor == DiagonalFactor::inverse_cholesky) invert_lower(s);
   return true;
 }
 
 /// A thread block takes a matrix block; failed[b] := whether block b has failed.
 template <class S>
 __global__ void __launch_bounds__(max_threads)
-    factor_kernel(BlockFactor factor, Symmetry symmetry, std::size_t shared_bytes, Index block_count,
+    factor_kernel(DiagonalFactor factor, Symmetry symmetry, std::size_t shared_bytes, Index block_count,
                   const PanelBlock* __restrict__ blocks, S* values, int* failed) {
   extern __shared__ __align__(16) unsigned char shared[];
   for (Index b = blockIdx.x; b < block_count; b += gridDim.x) {
@@ -236,7 +236,7 @@ void run(const DeviceContext& on, const FactorBlocks<T>& task) {
       std::max(line_bytes<S>(task.largest), std::min(square_bytes<S>(task.largest), max_shared_bytes));
   const int threads = task.largest <= 8 ? 32 : task.largest <= 16 ? 64 : max_threads;
   auto* const failed = reinterpret_cast<int*>(task.work.view().data());
-  DeviceFailure failure(on, task.factor == BlockFactor::inverse ? StatusCode::block_singular
+  DeviceFailure failure(on, task.factor == DiagonalFactor::inverse ? StatusCode::block_singular
                                                                 : StatusCode::block_not_positive_definite);
   cudaFuncSetAttribute(factor_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                        static_cast<int>(shared));

@@ -11,16 +11,16 @@
 namespace tessera::detail {
 
 /// What becomes of a square block A.
-enum class BlockFactor {
+enum class DiagonalFactor {
   inverse,          ///< A^-1
   cholesky,         ///< L, A = L L^H, zero above the diagonal
   inverse_cholesky  ///< L^-1, zero above the diagonal
 };
 
 /// Real flops of a block of order n.
-constexpr double factor_flops(BlockFactor factor, double n) noexcept {
-  return factor == BlockFactor::inverse    ? 2 * n * n * n
-         : factor == BlockFactor::cholesky ? n * n * n / 3
+constexpr double factor_flops(DiagonalFactor factor, double n) noexcept {
+  return factor == DiagonalFactor::inverse    ? 2 * n * n * n
+         : factor == DiagonalFactor::cholesky ? n * n * n / 3
                                            : 2 * n * n * n / 3;
 }
 
@@ -52,7 +52,7 @@ struct FactorBlocks {
   Read<Array<PanelBlock>> blocks;
   ReadWrite<Array<T>> values;
   Scratch<Array<char>> work;
-  BlockFactor factor;
+  DiagonalFactor factor;
   Symmetry symmetry = Symmetry::none;  ///< of the matrix, for the inverse
   Index largest = 0;                   ///< order of the largest block
   double real_flops = 0;               ///< the sum of factor_flops

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/block_sparse/values/packed_panels.cuh>
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/codelets/common/device_launch.cuh>
@@ -122,29 +123,6 @@ __global__ void __launch_bounds__(threads)
       to = moved(conjugated, add, factor, source[move.source + i * row_step + j * col_step], add ? to : S(0));
     }
   }
-}
-
-/// The block of a column in a row of a panel; -1: there is none.
-__device__ inline std::int32_t find_block(const PackedPanel& panel, std::int32_t row, std::int32_t column) {
-  if (panel.blocks == 0) return -1;
-  std::int32_t first = panel.row_begin[row], end = panel.row_begin[row + 1];
-  while (first < end) {
-    const std::int32_t middle = first + (end - first) / 2;
-    if (panel.column[middle] < column)
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return first < panel.row_begin[row + 1] && panel.column[first] == column ? first : -1;
-}
-/// The row of a block.
-__device__ inline std::int32_t row_of_block(const PackedPanel& panel, std::int32_t rows, std::int32_t block) {
-  std::int32_t first = 0, end = rows;  // row_begin[first] <= block < row_begin[end]
-  while (first + 1 < end) {
-    const std::int32_t middle = first + (end - first) / 2;
-    (panel.row_begin[middle] <= block ? first : end) = middle;
-  }
-  return first;
 }
 
 /// What copy_matching_kernel reads.

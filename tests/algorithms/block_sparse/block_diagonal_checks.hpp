@@ -32,9 +32,9 @@ Matrix<T> diagonal_dominant(const BlockLayout& layout, std::uint64_t seed) {
 }
 
 template <class T>
-BlockSparseMatrix<T> factored(Sequence& sequence, const BlockSparseMatrix<T>& a, BlockFactor factor) {
-  return factor == BlockFactor::inverse    ? block_diagonal_inverse(sequence, a)
-         : factor == BlockFactor::cholesky ? block_diagonal_cholesky(sequence, a)
+BlockSparseMatrix<T> factored(Sequence& sequence, const BlockSparseMatrix<T>& a, DiagonalFactor factor) {
+  return factor == DiagonalFactor::inverse    ? block_diagonal_inverse(sequence, a)
+         : factor == DiagonalFactor::cholesky ? block_diagonal_cholesky(sequence, a)
                                            : block_diagonal_inverse_cholesky(sequence, a);
 }
 

@@ -55,7 +55,7 @@ TYPED_TEST(BlockDiagonal, NothingAndEmptyBlocks) {
 
 /// Block 3 of four, 2 from above, is made bad.
 template <class T, class Change>
-Status status_of(Runtime& runtime, BlockFactor factor, Symmetry symmetry, const Change& change) {
+Status status_of(Runtime& runtime, DiagonalFactor factor, Symmetry symmetry, const Change& change) {
   const BlockLayout layout = random_layout(runtime, {3, 2, 0, 4, 2}, {3, 2, 0, 4, 2}, symmetry, 2);
   const Matrix<T> dense = diagonal_dominant<T>(layout, 1);
   auto a = drawn_matrix(runtime, layout, dense, 1, 1);
@@ -77,7 +77,7 @@ TYPED_TEST(BlockDiagonal, BadBlocksAreNamed) {
       for (Index i = 0; i < a.rows; ++i) a(i, j) = T(i == j && i != 1 ? 1 : 0);
   };
   for (const Symmetry symmetry : {Symmetry::none, Symmetry::hermitian}) {
-    for (const BlockFactor factor : {BlockFactor::cholesky, BlockFactor::inverse_cholesky}) {
+    for (const DiagonalFactor factor : {DiagonalFactor::cholesky, DiagonalFactor::inverse_cholesky}) {
       const auto expect = [&](const Status& status) {
         EXPECT_EQ(status.code, StatusCode::block_not_positive_definite);
         EXPECT_EQ(status.index, 4);
@@ -92,9 +92,9 @@ TYPED_TEST(BlockDiagonal, BadBlocksAreNamed) {
       EXPECT_EQ(status.index, 4);
       EXPECT_EQ(status.message(), "factors: diagonal block 4 is singular");
     };
-    expect(status_of<T>(this->runtime(), BlockFactor::inverse, symmetry, singular));
-    expect(status_of<T>(this->runtime(), BlockFactor::inverse, symmetry, undefined));
-    EXPECT_TRUE(status_of<T>(this->runtime(), BlockFactor::inverse, symmetry, indefinite).ok());
+    expect(status_of<T>(this->runtime(), DiagonalFactor::inverse, symmetry, singular));
+    expect(status_of<T>(this->runtime(), DiagonalFactor::inverse, symmetry, undefined));
+    EXPECT_TRUE(status_of<T>(this->runtime(), DiagonalFactor::inverse, symmetry, indefinite).ok());
   }
 }
 

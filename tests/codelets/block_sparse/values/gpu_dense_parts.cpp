@@ -163,7 +163,7 @@ std::vector<T> block_values(const Change& change) {
 }
 
 template <class T>
-Status factored(Runtime& runtime, BlockFactor factor, std::vector<T>& values) {
+Status factored(Runtime& runtime, DiagonalFactor factor, std::vector<T>& values) {
   const auto list = diagonal_blocks();
   const Data blocks = uploaded(runtime, list), panel = uploaded(runtime, values);
   const Data work = Data::scratch(runtime, factor_work_bytes(260, Index(list.size()), sizeof(T)));
@@ -183,8 +183,8 @@ Status factored(Runtime& runtime, BlockFactor factor, std::vector<T>& values) {
 TYPED_TEST(GpuDenseParts, FactorsAreThoseOfCpus) {
   TESSERA_NEED_GPU();
   using T = TypeParam;
-  for (const BlockFactor factor :
-       {BlockFactor::inverse, BlockFactor::cholesky, BlockFactor::inverse_cholesky}) {
+  for (const DiagonalFactor factor :
+       {DiagonalFactor::inverse, DiagonalFactor::cholesky, DiagonalFactor::inverse_cholesky}) {
     auto expected = block_values<T>([](auto&) {}), found = expected;
     {
       Runtime runtime(RuntimeOptions{.cores = 2, .gpus = 0});
@@ -213,11 +213,11 @@ TYPED_TEST(GpuDenseParts, TheFirstBadBlockIsNamed) {
       }
     };
     auto values = block_values<T>(spoil);
-    Status status = factored(runtime, BlockFactor::inverse, values);
+    Status status = factored(runtime, DiagonalFactor::inverse, values);
     EXPECT_EQ(status.code, StatusCode::block_singular);
     EXPECT_EQ(status.index, 4);
     values = block_values<T>(spoil);
-    status = factored(runtime, BlockFactor::cholesky, values);
+    status = factored(runtime, DiagonalFactor::cholesky, values);
     EXPECT_EQ(status.code, StatusCode::block_not_positive_definite);
     EXPECT_EQ(status.index, 4);
   }
