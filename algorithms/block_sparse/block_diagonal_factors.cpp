@@ -20,7 +20,8 @@ BlockPatternPointer diagonal_pattern(const BlockSparseMatrix<T>& a, Symmetry sym
 }
 
 template <class T>
-BlockSparseMatrix<T> submit_factors(Sequence& sequence, const BlockSparseMatrix<T>& a, DiagonalFactor factor) {
+BlockSparseMatrix<T> submit_factors(Sequence& sequence, const BlockSparseMatrix<T>& a,
+                                    DiagonalFactor factor) {
   const Symmetry symmetry = factor == DiagonalFactor::inverse ? a.symmetry() : Symmetry::none;
   BlockSparseMatrix<T> result(diagonal_pattern(a, symmetry));
   copy_into_existing(sequence, a, result);

@@ -67,8 +67,8 @@ BlockSums<T>::BlockSums(Sequence& sequence, const BlockSparseMatrix<T>& matrix, 
   WantedSums<T> here = wanted;
   if (wanted.other && matrix.symmetry() != Symmetry::none && wanted.other->symmetry() == Symmetry::none) {
     const BlockSparseMatrix<T> whole = desymmetrize(sequence, matrix);
-    of_both_ = std::make_unique<BlockSums>(sequence, whole,
-                                           WantedSums<T>{.other = wanted.other, .eps = wanted.eps});
+    of_both_ =
+        std::make_unique<BlockSums>(sequence, whole, WantedSums<T>{.other = wanted.other, .eps = wanted.eps});
     here.other = nullptr;
   } else if (wanted.other) {
     BlockLayout places = matrix.layout();
@@ -82,8 +82,8 @@ BlockSums<T>::BlockSums(Sequence& sequence, const BlockSparseMatrix<T>& matrix, 
 }
 
 template <class T>
-void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
-                          const WantedSums<T>& wanted, const Data* norms) {
+void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted,
+                          const Data* norms) {
   Runtime& runtime = sequence.runtime();
   const bool by_norms = wanted.squares || wanted.eps > 0;
   if (by_norms && !norms) {
@@ -117,8 +117,7 @@ void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix
                                                   : operand(wanted.other->panel(p));
       ++taken.count;
     }
-    sums_.push_back(
-        Data::bytes(runtime, some.size() * SumLayout::size * sizeof(double), Data::every_rank));
+    sums_.push_back(Data::bytes(runtime, some.size() * SumLayout::size * sizeof(double), Data::every_rank));
     SumPanels<T> task{.pattern = pattern_->packed(),
                       .values = values,
                       .sums = sums_.back(),
@@ -155,11 +154,10 @@ BlockTotals BlockSums<T>::total() const {
   return totals;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                   \
-  template class BlockSums<T>;                                                                   \
-  template void insert_norms<T>(Sequence&, const BlockSparseMatrix<T>&,                          \
-                                std::span<const std::int32_t>, const Data&, Index,               \
-                                const TaskOptions&);                                             \
+#define TESSERA_INSTANTIATE(T)                                                                         \
+  template class BlockSums<T>;                                                                         \
+  template void insert_norms<T>(Sequence&, const BlockSparseMatrix<T>&, std::span<const std::int32_t>, \
+                                const Data&, Index, const TaskOptions&);                               \
   template Data local_norms<T>(Sequence&, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

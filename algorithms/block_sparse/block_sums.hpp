@@ -35,8 +35,9 @@ struct BlockTotals {
 template <class T>
 struct WantedSums {
   bool squares = false, trace = false;
-  const BlockSparseMatrix<T>* other = nullptr;  ///< for the scalar product; any layout of the same block sizes
-  double eps = 0;                               ///< blocks with a norm below it do not count
+  const BlockSparseMatrix<T>* other =
+      nullptr;     ///< for the scalar product; any layout of the same block sizes
+  double eps = 0;  ///< blocks with a norm below it do not count
   bool any() const noexcept { return squares || trace || other; }
 };
 
@@ -58,7 +59,7 @@ class BlockSums {
   std::vector<std::int32_t> panels_;  // that are summed, of this rank
   std::vector<Data> sums_;            // SummedPanels::most panels each
   Data formed_norms_, work_;
-  BlockSparseMatrix<T> moved_;         // the other matrix where this one is
+  BlockSparseMatrix<T> moved_;          // the other matrix where this one is
   std::unique_ptr<BlockSums> of_both_;  // the scalar product, where both halves of the matrix are needed
 };
 

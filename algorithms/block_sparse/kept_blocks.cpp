@@ -147,8 +147,8 @@ Index filter(BlockSparseMatrix<T>& a, double eps) {
   return result.dropped_blocks;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                      \
-  template class detail::KeptBlocks<T>;                                             \
+#define TESSERA_INSTANTIATE(T)                                                       \
+  template class detail::KeptBlocks<T>;                                              \
   template Completion<FilterResult> submit_filter<T>(BlockSparseMatrix<T>&, double); \
   template Index filter<T>(BlockSparseMatrix<T>&, double);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -49,9 +49,8 @@ std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& 
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
                        options.result_on_host, options.dense, options.filter, options.reuse_plan,
-                       options.trace, options.frobenius_norm,
-                       limits.first_row, limits.end_row, limits.first_col, limits.end_col, limits.first_inner,
-                       limits.end_inner);
+                       options.trace, options.frobenius_norm, limits.first_row, limits.end_row,
+                       limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
 }
 
 template <class T>
@@ -353,9 +352,9 @@ Completion<MultiplyResult> submit(std::string_view name, Runtime& runtime, const
     if (&dot_with->runtime() != &runtime) throw InvalidArgument("D", "a matrix of another Runtime", "C's");
     require_sizes("D", dot_with->layout(), c.layout());
   };
-  const std::uint64_t hash = argument_hash(hash_of(a.op(), b.op(), alpha, beta, options),
-                                           shape_hash(a.matrix()), shape_hash(b.matrix()), shape_hash(c),
-                                           dot_with ? shape_hash(*dot_with) : 0);
+  const std::uint64_t hash =
+      argument_hash(hash_of(a.op(), b.op(), alpha, beta, options), shape_hash(a.matrix()),
+                    shape_hash(b.matrix()), shape_hash(c), dot_with ? shape_hash(*dot_with) : 0);
   return collectively(runtime, name, hash, check, [&] {
     auto result = std::make_shared<MultiplyResult>();
     auto work = std::make_unique<ProductWork<T>>(problem, options, waits, result);

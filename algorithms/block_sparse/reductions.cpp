@@ -278,7 +278,8 @@ std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a) {
 template <class T>
 Completion<NumberResult<T>> submit_trace(const BlockSparseMatrix<T>& a) {
   return reduction("trace", a, [&] {
-    return submit_sums<T, T>(a, {.trace = true}, [](const BlockTotals& sums) { return scalar<T>(sums.trace); });
+    return submit_sums<T, T>(a, {.trace = true},
+                             [](const BlockTotals& sums) { return scalar<T>(sums.trace); });
   });
 }
 
@@ -358,9 +359,9 @@ template <class T>
 double checksum(const BlockSparseMatrix<T>& a, bool by_position) {
   return collectively(runtime_of("a", a), "checksum", argument_hash(by_position, shape_hash(a)), [&] {
     if (!by_position)
-      return value_of(a.runtime(),
-                      submit_sums<T, double>(a, {.squares = true},
-                                             [](const BlockTotals& sums) { return sums.squares; }));
+      return value_of(a.runtime(), submit_sums<T, double>(a, {.squares = true}, [](const BlockTotals& sums) {
+                        return sums.squares;
+                      }));
     double sum = 0;
     for (const auto& number : reduce_panels(a, PanelSum::by_position))
       if (!number.empty()) sum += number[0];
@@ -384,21 +385,21 @@ double occupation(const BlockSparseMatrix<T>& a) {
   return stored / all;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                   \
-  template std::vector<std::vector<double>> block_norms_squared<T>(const BlockSparseMatrix<T>&); \
-  template std::vector<T> get_diagonal<T>(const BlockSparseMatrix<T>&);                          \
-  template Completion<NumberResult<T>> submit_trace<T>(const BlockSparseMatrix<T>&);             \
-  template T trace<T>(const BlockSparseMatrix<T>&);                                              \
-  template Completion<NumberResult<T>> submit_dot<T>(const BlockSparseMatrix<T>&,                \
-                                                     const BlockSparseMatrix<T>&);               \
-  template T dot<T>(const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&);                   \
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template std::vector<std::vector<double>> block_norms_squared<T>(const BlockSparseMatrix<T>&);   \
+  template std::vector<T> get_diagonal<T>(const BlockSparseMatrix<T>&);                            \
+  template Completion<NumberResult<T>> submit_trace<T>(const BlockSparseMatrix<T>&);               \
+  template T trace<T>(const BlockSparseMatrix<T>&);                                                \
+  template Completion<NumberResult<T>> submit_dot<T>(const BlockSparseMatrix<T>&,                  \
+                                                     const BlockSparseMatrix<T>&);                 \
+  template T dot<T>(const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&);                     \
   template Completion<NumberResult<double>> submit_frobenius_norm<T>(const BlockSparseMatrix<T>&); \
-  template double frobenius_norm<T>(const BlockSparseMatrix<T>&);                                \
-  template double max_abs_norm<T>(const BlockSparseMatrix<T>&);                                  \
-  template double gershgorin_norm<T>(const BlockSparseMatrix<T>&);                               \
-  template SpectralInterval gershgorin_bounds<T>(const BlockSparseMatrix<T>&);                   \
-  template std::vector<double> column_norms<T>(const BlockSparseMatrix<T>&);                     \
-  template double checksum<T>(const BlockSparseMatrix<T>&, bool);                                \
+  template double frobenius_norm<T>(const BlockSparseMatrix<T>&);                                  \
+  template double max_abs_norm<T>(const BlockSparseMatrix<T>&);                                    \
+  template double gershgorin_norm<T>(const BlockSparseMatrix<T>&);                                 \
+  template SpectralInterval gershgorin_bounds<T>(const BlockSparseMatrix<T>&);                     \
+  template std::vector<double> column_norms<T>(const BlockSparseMatrix<T>&);                       \
+  template double checksum<T>(const BlockSparseMatrix<T>&, bool);                                  \
   template double occupation<T>(const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

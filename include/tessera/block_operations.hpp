@@ -221,7 +221,7 @@ Index filter(BlockSparseMatrix<T>& a, double eps);
 
 /// What a filter has done.
 struct FilterResult : ResultStatus {
-  Index dropped_blocks = 0;   ///< on all ranks together
+  Index dropped_blocks = 0;  ///< on all ranks together
   Index nonzero_blocks = 0;  ///< of these, with a norm above zero
 };
 

@@ -53,7 +53,7 @@ struct MultiplyOptions {
   /// What a product has found of its patterns (the blocks of C, the lists of products) is kept with the
   /// Runtime, as its plan, for later products of the same patterns. Off: it is found anew, and not kept.
   bool reuse_plan = true;
-  MultiplyLimits limits{};  ///< what takes part; everything if not set
+  MultiplyLimits limits{};      ///< what takes part; everything if not set
   bool trace = false;           ///< of C, without the blocks that the filter drops: MultiplyResult::trace
   bool frobenius_norm = false;  ///< the same: MultiplyResult::frobenius_norm
   /// C's values are in host memory at the end, on their way there while the rest is computed (after

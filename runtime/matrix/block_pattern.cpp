@@ -73,7 +73,8 @@ void pack_side(const BlockDimension& dimension, const SizeClasses& classes, std:
   *words++ = 0;
   for (Index p = 0; p < dimension.panels(); ++p, ++words)
     *words = words[-1] + word_of(static_cast<Index>(dimension.panel(p).size()));
-  std::int32_t *const numbers = words + 2 * dimension.blocks(), *const elements = numbers + dimension.blocks();
+  std::int32_t *const numbers = words + 2 * dimension.blocks(), *const elements =
+                                                                    numbers + dimension.blocks();
   std::copy(classes.of_block.begin(), classes.of_block.end(), words + dimension.blocks());
   Index at = 0;
   for (Index p = 0; p < dimension.panels(); ++p)

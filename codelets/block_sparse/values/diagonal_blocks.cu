@@ -237,7 +237,7 @@ void run(const DeviceContext& on, const FactorBlocks<T>& task) {
   const int threads = task.largest <= 8 ? 32 : task.largest <= 16 ? 64 : max_threads;
   auto* const failed = reinterpret_cast<int*>(task.work.view().data());
   DeviceFailure failure(on, task.factor == DiagonalFactor::inverse ? StatusCode::block_singular
-                                                                : StatusCode::block_not_positive_definite);
+                                                                   : StatusCode::block_not_positive_definite);
   cudaFuncSetAttribute(factor_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                        static_cast<int>(shared));
   factor_kernel<S><<<blocks_for(count, 1, full_grid), static_cast<unsigned>(threads), shared, on.stream>>>(

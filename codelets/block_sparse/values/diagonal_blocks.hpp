@@ -21,7 +21,7 @@ enum class DiagonalFactor {
 constexpr double factor_flops(DiagonalFactor factor, double n) noexcept {
   return factor == DiagonalFactor::inverse    ? 2 * n * n * n
          : factor == DiagonalFactor::cholesky ? n * n * n / 3
-                                           : 2 * n * n * n / 3;
+                                              : 2 * n * n * n / 3;
 }
 
 /// Bytes of work space for blocks of an order up to `largest`, `blocks` of them: pivots and a matrix of one

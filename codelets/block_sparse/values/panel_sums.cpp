@@ -68,8 +68,7 @@ class PanelSummer {
     for (std::int32_t i = 0; panel_.blocks > 0 && i < rows.blocks(row_panel_); ++i)
       for (std::int32_t b = panel_.row_begin[i]; b < panel_.row_begin[i + 1]; ++b) {
         const std::int32_t j = panel_.column[b];
-        const bool image =
-            task_.symmetry != Symmetry::none && rows.number[row + i] != cols.number[col + j];
+        const bool image = task_.symmetry != Symmetry::none && rows.number[row + i] != cols.number[col + j];
         add(i, b,
             {values_ ? values_ + panel_.offset[b] : nullptr, rows.size[row + i], cols.size[col + j],
              rows.element[row + i], cols.element[col + j], image});
@@ -77,9 +76,7 @@ class PanelSummer {
   }
 
  private:
-  const T* operand(std::int32_t number) const {
-    return number < 0 ? nullptr : task_.values[number].data();
-  }
+  const T* operand(std::int32_t number) const { return number < 0 ? nullptr : task_.values[number].data(); }
 
   void add(std::int32_t row, std::int32_t b, const SummedBlock<T>& block) {
     if (task_.norms) {

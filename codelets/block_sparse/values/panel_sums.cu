@@ -79,7 +79,8 @@ __global__ void __launch_bounds__(panel_threads)
                      row_panel = number % row_panels, col_panel = number / row_panels;
   const PackedPanel panel = pattern.panel(row_panel, col_panel);
   const S *const values = of.values[blockIdx.y], *const others = of.others[blockIdx.y];
-  const PackedPanel other = others ? PackedPattern(of.other_pattern).panel(row_panel, col_panel) : PackedPanel();
+  const PackedPanel other =
+      others ? PackedPattern(of.other_pattern).panel(row_panel, col_panel) : PackedPanel();
   const PackedSide rows = pattern.rows(), cols = pattern.cols();
   const std::int32_t stride = panel_sum_parts * (panel_threads / 32);
   Sums sums;

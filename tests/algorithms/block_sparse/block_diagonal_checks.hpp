@@ -35,7 +35,7 @@ template <class T>
 BlockSparseMatrix<T> factored(Sequence& sequence, const BlockSparseMatrix<T>& a, DiagonalFactor factor) {
   return factor == DiagonalFactor::inverse    ? block_diagonal_inverse(sequence, a)
          : factor == DiagonalFactor::cholesky ? block_diagonal_cholesky(sequence, a)
-                                           : block_diagonal_inverse_cholesky(sequence, a);
+                                              : block_diagonal_inverse_cholesky(sequence, a);
 }
 
 /// visit(first element, size) for each block on the diagonal.

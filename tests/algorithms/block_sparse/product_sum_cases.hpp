@@ -45,16 +45,14 @@ void check_product_sums(Runtime& runtime, const BlockLayout& layout, const Block
   for (const BlockLayout& of_d : {layout, other}) {
     auto c = make_problem<T>(runtime, layout, 53).matrix;
     const auto [d, dense_d] = make_problem<T>(runtime, of_d, 54);
-    const MultiplyResult r = multiply(runtime, {.a = a, .b = b, .c = c, .dot_with = &d},
-                                      {.filter_eps = eps,
-                                       .retain_sparsity = retain_sparsity,
-                                       .trace = true,
-                                       .frobenius_norm = true});
+    const MultiplyResult r = multiply(
+        runtime, {.a = a, .b = b, .c = c, .dot_with = &d},
+        {.filter_eps = eps, .retain_sparsity = retain_sparsity, .trace = true, .frobenius_norm = true});
     ASSERT_TRUE(r) << r.status().message();
     const Matrix<T> dense = dense_of(c);
     const double norm = std::sqrt(dense_dot(dense, dense).real());
-    const double size = norm * (1 + std::sqrt(dense_dot(dense_d, dense_d).real()) +
-                                std::sqrt(static_cast<double>(c.rows())));
+    const double size =
+        norm * (1 + std::sqrt(dense_dot(dense_d, dense_d).real()) + std::sqrt(static_cast<double>(c.rows())));
     SameEverywhere all(runtime);
     all.number(r.frobenius_norm, norm, norm);
     const std::complex<double> trace = dense_trace(dense), dot = dense_dot(dense, dense_d);
@@ -111,16 +109,15 @@ void check_operations_in_flight(Runtime& runtime, const BlockLayout& layout) {
 
 template <class T>
 void check_sums(Runtime& runtime, unsigned seed) {
-  for_each_symmetry<T>(
-      runtime, seed, {Symmetry::none},
-      [&](Symmetry, const BlockLayout& first, const BlockLayout& second) {
-        BlockLayout half = second;
-        half.symmetry = is_complex<T> ? Symmetry::hermitian : Symmetry::symmetric;
-        check_product_sums<T>(runtime, first, second, 0);
-        check_product_sums<T>(runtime, first, half, 2.5);
-        check_product_sums<T>(runtime, first, second, 2.5, true);
-        check_operations_in_flight<T>(runtime, first);
-      });
+  for_each_symmetry<T>(runtime, seed, {Symmetry::none},
+                       [&](Symmetry, const BlockLayout& first, const BlockLayout& second) {
+                         BlockLayout half = second;
+                         half.symmetry = is_complex<T> ? Symmetry::hermitian : Symmetry::symmetric;
+                         check_product_sums<T>(runtime, first, second, 0);
+                         check_product_sums<T>(runtime, first, half, 2.5);
+                         check_product_sums<T>(runtime, first, second, 2.5, true);
+                         check_operations_in_flight<T>(runtime, first);
+                       });
 }
 
 }  // namespace tessera::operations_test

@@ -62,9 +62,8 @@ TYPED_TEST(ProductSums, RefuseAnotherSizeOfD) {
       make_problem<T>(this->runtime(), make_block_layout(this->runtime(), others, sizes), 51).matrix;
   const BlockSparseMatrix<T> none;
   for (const BlockSparseMatrix<T>* wrong : {&d, &none})
-    expect_refused("D", [&] {
-      (void)multiply(this->runtime(), {.a = a, .b = a, .c = c, .dot_with = wrong});
-    });
+    expect_refused("D",
+                   [&] { (void)multiply(this->runtime(), {.a = a, .b = a, .c = c, .dot_with = wrong}); });
   for (const double eps : {-1.0, std::nan("")}) expect_refused("eps", [&] { (void)submit_filter(c, eps); });
 }
 

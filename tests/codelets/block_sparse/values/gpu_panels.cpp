@@ -311,7 +311,8 @@ TYPED_TEST(GpuPanels, LeaveWhatCpusLeave) {
     // of at most 3/2, or squares (also of inverses, which may be large), none of which exceeds the
     // sum.
     for (std::size_t i = 0; i < found.size(); ++i)
-      EXPECT_NEAR(found[i], expected[i], std::max(4.0, std::abs(expected[i])) * elements * precision<double>) << name;
+      EXPECT_NEAR(found[i], expected[i], std::max(4.0, std::abs(expected[i])) * elements * precision<double>)
+          << name;
   }
 }
 
@@ -323,8 +324,7 @@ TEST(GpuPanelSums, NanIsTheLargest) {
     auto values = random_values<double>(elements, 1);
     values[at] = std::numeric_limits<double>::quiet_NaN();
     const Data blocks = upload(runtime, make_blocks()), x = upload(runtime, values),
-               result = Data::bytes(runtime, sizeof(double)),
-               work = Data::scratch(runtime, reduction_bytes);
+               result = Data::bytes(runtime, sizeof(double)), work = Data::scratch(runtime, reduction_bytes);
     Sequence sequence(runtime);
     sequence.insert(ReducePanel<double>{.blocks = blocks,
                                         .values = x,
