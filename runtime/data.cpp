@@ -320,6 +320,7 @@ HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {
   const auto handle = starpu_handle(data);
   if (!data.local()) throw InvalidArgument("data", "a piece of another rank", "a piece that this rank holds");
   const CopyingWorkers copying(*data.runtime());
+  if (mode != Mode::write) ++data.runtime()->detail().waits;
   acquire(data, mode == Mode::read ? STARPU_R : mode == Mode::write ? STARPU_W : STARPU_RW);
   if (starpu_data_get_interface_id(handle) == STARPU_MATRIX_INTERFACE_ID) {
     pointer_ = reinterpret_cast<void*>(starpu_matrix_get_local_ptr(handle));

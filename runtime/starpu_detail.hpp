@@ -94,6 +94,7 @@ struct Runtime::Detail {
   const pid_t process = ::getpid();  ///< that made the Runtime
   std::unique_ptr<detail::StarpuSurroundings> surroundings;
   std::atomic<std::uint64_t> sequences = 0;  ///< made so far
+  std::atomic<std::uint64_t> waits = 0;      ///< see host_waits
   std::atomic<int> active_sequences = 0;     ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;

@@ -138,10 +138,14 @@ template <class T>
 BlockTotals BlockSums<T>::total() const {
   // Every number comes from one rank; the others add -0, which changes nothing (not even the sign of a zero).
   std::vector<double> all(static_cast<std::size_t>(pattern_->panels()) * SumLayout::size, -0.0);
-  for (std::size_t i = 0; i < panels_.size(); ++i) {
-    const HostAccess access(sums_[i / SummedPanels::most], HostAccess::Mode::read);
-    const auto sums = access.array<const double>().subspan(i % SummedPanels::most * SumLayout::size);
-    std::copy_n(sums.begin(), SumLayout::size, all.begin() + std::int64_t(panels_[i]) * SumLayout::size);
+  std::span<const std::int32_t> left = panels_;
+  for (const Data& piece : sums_) {
+    const HostAccess access(piece, HostAccess::Mode::read);
+    const double* sums = access.array<const double>().data();
+    for (std::size_t i = 0; i < SummedPanels::most && !left.empty(); ++i, sums += SumLayout::size) {
+      std::copy_n(sums, SumLayout::size, all.begin() + std::int64_t(left.front()) * SumLayout::size);
+      left = left.subspan(1);
+    }
   }
   pattern_->runtime().all_reduce_sum(all.data(), static_cast<Index>(all.size()));
   BlockTotals totals;

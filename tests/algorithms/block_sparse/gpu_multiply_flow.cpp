@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <tests/algorithms/block_sparse/generated.hpp>
+#include <tests/algorithms/block_sparse/product_wait_cases.hpp>
 #include <tests/support/device_array.hpp>
 
 #include <tessera/multiply.hpp>
@@ -53,6 +54,12 @@ TEST(GpuMultiplyFlow, HasTheBitsOfTheCpu) {
       EXPECT_EQ(square_times(runtime, {.result_on_host = on_host}), expected) << hybrid << on_host;
     EXPECT_EQ(square_times(runtime, {.filter_eps = 1e-3}), expected) << "nothing is small: all stays";
   }
+}
+
+TEST(GpuMultiplyFlow, WaitsForTheSizeOfCAlone) {
+  TESSERA_NEED_GPU();
+  Runtime runtime({.cores = 2, .gpus = 1});
+  check_waits(runtime);
 }
 
 TEST(GpuMultiplyFlow, ResultsStayOnTheGpuUntilTheyAreAskedFor) {

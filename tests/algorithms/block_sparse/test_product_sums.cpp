@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "product_sum_cases.hpp"
+#include "product_wait_cases.hpp"
 
 namespace tessera {
 using namespace detail;
@@ -65,6 +66,11 @@ TYPED_TEST(ProductSums, RefuseAnotherSizeOfD) {
     expect_refused("D",
                    [&] { (void)multiply(this->runtime(), {.a = a, .b = a, .c = c, .dot_with = wrong}); });
   for (const double eps : {-1.0, std::nan("")}) expect_refused("eps", [&] { (void)submit_filter(c, eps); });
+}
+
+TEST(ProductWaits, OneForTheSizeOfC) {
+  Runtime runtime({.cores = 2, .gpus = 0});
+  test::check_waits(runtime);
 }
 
 }  // namespace
