@@ -37,9 +37,11 @@ template <class T>
 KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps)
     : pattern_(matrix.pattern_pointer()), eps_(eps) {
   Runtime& runtime = sequence.runtime();
+  Index blocks = 0;  // of this rank
   for (Index p = 0; p < pattern_->panels(); ++p) {
     if (!pattern_->panel_local(p) || pattern_->panel_blocks(p) == 0) continue;
     panels_.push_back(word_of(p));
+    blocks += pattern_->panel_blocks(p);
     const Index rows = pattern_->row_panel(p), cols = pattern_->col_panel(p);
     all_.most_rows =
         std::max(all_.most_rows, word_of(static_cast<Index>(pattern_->rows().panel(rows).size())));
@@ -53,8 +55,7 @@ KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix
   row_counts_ = Data::bytes(
       runtime, panels_.size() * 2 * static_cast<std::size_t>(all_.most_rows) * sizeof(std::int32_t),
       Data::every_rank);
-  norms_ =
-      Data::bytes(runtime, static_cast<std::size_t>(pattern_->blocks()) * sizeof(double), Data::every_rank);
+  norms_ = Data::bytes(runtime, static_cast<std::size_t>(blocks) * sizeof(double), Data::every_rank);
   insert_norms(sequence, matrix, panels_, norms_, 0, {.execute_on = runtime.rank()});
   sequence.insert(FindKept{.pattern = pattern_->packed(),
                            .panels = numbers_,

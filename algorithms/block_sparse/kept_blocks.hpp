@@ -8,7 +8,7 @@
 namespace tessera::detail {
 
 /// Inserts the tasks that form the squares of the norms of the blocks of some panels that have blocks. `before`:
-/// blocks of the pattern before the first number in `norms`.
+/// blocks of the pattern before the first number in `norms`, on the rank of the panels.
 template <class T>
 void insert_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
                   std::span<const std::int32_t> panels, const Data& norms, Index before,

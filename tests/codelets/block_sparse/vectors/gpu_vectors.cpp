@@ -67,9 +67,9 @@ class Vectors {
                order = upload(runtime_, shape_.order), values = vector(shape_.elements, 1),
                x = vector(shape_.cols * width, 2), x_image = vector(shape_.rows * width, 3);
     const VectorFactor straights[] = {{.active = true},
-                                     {.active = true, .diagonal = false, .conjugated = true}},
-                      images[] = {{.active = true, .diagonal = false, .conjugated = true, .negative = true},
-                                  {.active = true}};
+                                      {.active = true, .diagonal = false, .conjugated = true}},
+                       images[] = {{.active = true, .diagonal = false, .conjugated = true, .negative = true},
+                                   {.active = true}};
     for (int k = 0; k < 2; ++k) {
       const Data y = vector(shape_.rows * width, 4), y_image = vector(shape_.cols * width, 5);
       run([&](Sequence& sequence) {
