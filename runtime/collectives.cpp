@@ -36,14 +36,21 @@ class Buffer {
   /// Waits for the operation that start(request) starts, or throws the failure of another rank.
   template <class Start>
   void transfer(Runtime::Detail& detail, const Start& start) {
+    transfer_all(detail, [&](std::vector<MPI_Request>& requests) { start(&requests.emplace_back()); });
+  }
+  /// The same for all operations that start(requests) starts.
+  template <class Start>
+  void transfer_all(Runtime::Detail& detail, const Start& start) {
     fault_point();
     detail.require_no_alarm();
-    MPI_Request request;
-    start(&request);
+    std::vector<MPI_Request> requests;
     pending_ = true;
-    int done = 0;
-    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
-      detail.require_no_alarm();
+    start(requests);
+    for (MPI_Request& request : requests) {
+      int done = 0;
+      for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+        detail.require_no_alarm();
+    }
     pending_ = false;
   }
 
@@ -78,6 +85,18 @@ std::vector<Index> all_counts(Runtime::Detail& detail, Index mine, int ranks) {
                    detail.host_communicator, request);
   });
   return {buffer.data() + 1, buffer.data() + 1 + ranks};
+}
+
+/// What every rank has for this one, of counts for all.
+std::vector<Index> exchanged_counts(Runtime::Detail& detail, const std::vector<Index>& mine) {
+  const auto ranks = static_cast<Index>(mine.size());
+  Buffer<Index> buffer(2 * ranks);
+  std::copy(mine.begin(), mine.end(), buffer.data());
+  buffer.transfer(detail, [&](MPI_Request* request) {
+    MPI_Ialltoall(buffer.data(), sizeof(Index), MPI_BYTE, buffer.data() + ranks, sizeof(Index), MPI_BYTE,
+                  detail.host_communicator, request);
+  });
+  return {buffer.data() + ranks, buffer.data() + 2 * ranks};
 }
 
 }  // namespace
@@ -163,6 +182,63 @@ std::vector<std::vector<std::byte>> Runtime::gather_rounds(std::span<const std::
       all[rank].insert(all[rank].end(), received + places[rank], received + places[rank] + parts[rank]);
   }
   return all;
+}
+
+std::vector<std::vector<std::byte>> Runtime::all_to_all(std::vector<std::vector<std::byte>> pieces) const {
+  if (size_ == 1) return pieces;
+  return guarded(*this, [&] { return exchange_rounds(pieces); });
+}
+
+/// In every round each rank sends each other one at most so much that counts fit. Messages: Open MPI 4.1.4 loses some
+/// of MPI_Ialltoallv where ranks have nothing for each other.
+std::vector<std::vector<std::byte>> Runtime::exchange_rounds(
+    const std::vector<std::vector<std::byte>>& pieces) const {
+  constexpr int tag = 2;
+  const auto ranks = static_cast<std::size_t>(size_), me = static_cast<std::size_t>(rank_);
+  std::vector<Index> sent;
+  for (const auto& piece : pieces) sent.push_back(static_cast<Index>(piece.size()));
+  const std::vector<Index> received = exchanged_counts(*detail_, sent);
+  std::vector<std::vector<std::byte>> result(ranks);
+  result[me] = pieces[me];
+  sent[me] = 0;
+  // What a pair exchanges in fewer rounds than others is over earlier.
+  Index longest = 0;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    if (rank != me) longest = std::max({longest, sent[rank], received[rank]});
+  const Index most = max_bytes / size_;
+  for (Index first = 0; first < longest; first += most) {
+    const auto part = [&](std::size_t rank, const std::vector<Index>& counts) {
+      return rank == me ? 0 : static_cast<int>(std::clamp<Index>(counts[rank] - first, 0, most));
+    };
+    Index total = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) total += part(rank, sent) + part(rank, received);
+    Buffer<std::byte> buffer(total);
+    std::byte* next = buffer.data();
+    buffer.transfer_all(*detail_, [&](std::vector<MPI_Request>& requests) {
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const int count = part(rank, received);
+        if (count == 0) continue;
+        MPI_Irecv(next, count, MPI_BYTE, static_cast<int>(rank), tag, detail_->host_communicator,
+                  &requests.emplace_back());
+        next += count;
+      }
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const int count = part(rank, sent);
+        if (count == 0) continue;
+        std::copy_n(pieces[rank].data() + first, count, next);
+        MPI_Isend(next, count, MPI_BYTE, static_cast<int>(rank), tag, detail_->host_communicator,
+                  &requests.emplace_back());
+        next += count;
+      }
+    });
+    const std::byte* from = buffer.data();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const int count = part(rank, received);
+      result[rank].insert(result[rank].end(), from, from + count);
+      from += count;
+    }
+  }
+  return result;
 }
 
 /// A vote like that of every other call: ranks that do something else are found out.

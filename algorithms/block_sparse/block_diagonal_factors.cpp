@@ -15,8 +15,9 @@ BlockPatternPointer diagonal_pattern(const BlockSparseMatrix<T>& a, Symmetry sym
   BlockLayout layout = a.layout();
   layout.symmetry = symmetry;
   std::vector<BlockCoordinate> blocks;
-  for (Index i = 0; i < a.block_rows(); ++i) blocks.push_back({i, i});
-  return BlockPattern::make_replicated(a.runtime(), layout, blocks);
+  for (Index i = 0; i < a.block_rows(); ++i)
+    if (layout.owner(i, i) == a.runtime().rank()) blocks.push_back({i, i});
+  return BlockPattern::make(a.runtime(), layout, blocks);
 }
 
 template <class T>
@@ -27,15 +28,16 @@ BlockSparseMatrix<T> submit_factors(Sequence& sequence, const BlockSparseMatrix<
   copy_into_existing(sequence, a, result);
   const BlockPattern& pattern = result.pattern();
   for (Index p = 0; p < pattern.panels(); ++p) {
-    if (pattern.index(p).elements() == 0) continue;
+    if (pattern.panel_elements(p) == 0) continue;
     Index largest = 0;
     double flops = 0;
-    for (const auto& [row, col] : pattern.coordinates(p)) {
+    for (const Index row : pattern.rows().panel(pattern.row_panel(p))) {
+      if (pattern.cols().panel_of(row) != pattern.col_panel(p)) continue;
       largest = std::max(largest, pattern.rows().size(row));
       flops += factor_flops(factor, static_cast<double>(pattern.rows().size(row)));
     }
     const Data work =
-        Data::scratch(sequence.runtime(), factor_work_bytes(largest, pattern.index(p).blocks(), sizeof(T)));
+        Data::scratch(sequence.runtime(), factor_work_bytes(largest, pattern.panel_blocks(p), sizeof(T)));
     sequence.insert(FactorBlocks<T>{.blocks = pattern.blocks_of(p),
                                     .values = result.panel(p),
                                     .work = work,

@@ -13,10 +13,13 @@ double pattern_memory(const PatternSize& size) noexcept {
   constexpr double of_row = 10 * sizeof(Index), of_row_in_panel = sizeof(std::int32_t);
   constexpr double of_block = sizeof(std::int32_t) + sizeof(Index) + sizeof(PanelBlock);
   // Panel, description, and what StarPU knows of a piece, of which empty panels have none.
-  constexpr double of_panel = sizeof(PanelIndex) + 2 * sizeof(Data) + sizeof(std::once_flag), of_piece = 6000;
+  constexpr double of_panel = 2 * sizeof(Data) + sizeof(std::once_flag) + 5 * sizeof(Index),
+                   of_own_panel = sizeof(PanelIndex), of_piece = 6000;
   const double panels = size.row_panels * size.col_panels;
-  return (size.block_rows + size.block_cols) * of_row + size.block_rows * size.col_panels * of_row_in_panel +
-         panels * of_panel + std::min(panels, size.blocks) * of_piece + size.blocks * of_block;
+  const double own =
+      panels * of_own_panel + size.block_rows * size.col_panels * of_row_in_panel + size.blocks * of_block;
+  return (size.block_rows + size.block_cols) * of_row + panels * of_panel +
+         std::min(panels, size.blocks) * of_piece + own / size.ranks;
 }
 
 double values_memory(const BlockPattern& pattern, std::size_t element_bytes) {

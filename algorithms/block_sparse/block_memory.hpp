@@ -12,9 +12,11 @@ struct PatternSize {
   double block_rows = 0, block_cols = 0;
   double row_panels = 0, col_panels = 0;
   double blocks = 0;  ///< stored
+  double ranks = 1;   ///< to which the panels are dealt
 };
 
-/// Bytes of the layout and of the pattern, which every rank knows as a whole, and of the pieces.
+/// Bytes, on one rank, of the layout, of the pattern, of which a rank knows the blocks of its panels, and of the
+/// pieces.
 double pattern_memory(const PatternSize& size) noexcept;
 
 /// Bytes of the values that this rank keeps.

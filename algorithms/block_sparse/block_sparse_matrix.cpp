@@ -81,9 +81,9 @@ BlockSparseMatrix<T>::BlockSparseMatrix(BlockPatternPointer pattern) : pattern_(
   const auto make = [&] {
     for (Index p = 0; p < pattern_->panels(); ++p) {
       panels_.emplace_back();
-      const PanelIndex& index = pattern_->index(p);
-      if (index.blocks() == 0) continue;
-      const auto bytes = static_cast<std::size_t>(std::max<Index>(index.elements(), 1)) * sizeof(T);
+      if (pattern_->panel_blocks(p) == 0) continue;
+      const auto bytes =
+          static_cast<std::size_t>(std::max<Index>(pattern_->panel_elements(p), 1)) * sizeof(T);
       panels_.back() = Data::bytes(runtime(), bytes, pattern_->panel_owner(p));
     }
   };

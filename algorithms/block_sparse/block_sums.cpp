@@ -54,8 +54,10 @@ Data local_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix) {
   const BlockPattern& pattern = matrix.pattern();
   const std::vector<std::int32_t> panels = local_panels(pattern);
   if (panels.empty()) return {};
-  Data norms = Data::bytes(sequence.runtime(), static_cast<std::size_t>(pattern.blocks()) * sizeof(double),
-                           Data::every_rank);
+  Index blocks = 0;
+  for (const std::int32_t p : panels) blocks += pattern.panel_blocks(p);
+  Data norms =
+      Data::bytes(sequence.runtime(), static_cast<std::size_t>(blocks) * sizeof(double), Data::every_rank);
   insert_norms(sequence, matrix, panels, norms, 0, {.execute_on = sequence.runtime().rank()});
   return norms;
 }

@@ -15,13 +15,13 @@ namespace tessera::detail {
 std::vector<std::int32_t> local_panels(const BlockPattern& pattern);
 
 /// Inserts the tasks that form the squares of the norms of the blocks of some panels that have blocks. `before`:
-/// blocks of the pattern before the first number in `norms`.
+/// blocks of the pattern before the first number in `norms`, on the rank of the panels.
 template <class T>
 void insert_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
                   std::span<const std::int32_t> panels, const Data& norms, Index before,
                   const TaskOptions& options);
 
-/// The same for the panels of this rank, in a piece with a number for each block of the pattern.
+/// The same for the panels of this rank, in a piece with a number for each of its blocks.
 template <class T>
 Data local_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include <tessera/algorithms/block_sparse/block_moves.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
@@ -18,17 +19,16 @@ namespace {
 
 /// How stored blocks become blocks of factor op(A).
 template <class T>
-struct Way {
-  bool transposed, conjugated;
+struct Way : BlockWay {
+  bool conjugated;
   T factor;
-  bool diagonal = true;  ///< diagonal blocks go this way, too
 };
 
 /// The ways that lead from A to op(A). A half-stored matrix is, transposed, itself or its conjugate but for
 /// the sign; its blocks go a second way to their mirror images.
 template <class T>
 std::vector<Way<T>> ways_of(Symmetry symmetry, Op op, bool conjugated, T factor) {
-  std::vector<Way<T>> ways{{op != Op::none, conjugated != (op == Op::adjoint), factor}};
+  std::vector<Way<T>> ways{{{.transposed = op != Op::none}, conjugated != (op == Op::adjoint), factor}};
   if (symmetry == Symmetry::none) return ways;
   const auto mirror = [&](Way<T>& way) {
     way.transposed = !way.transposed;
@@ -42,120 +42,10 @@ std::vector<Way<T>> ways_of(Symmetry symmetry, Op op, bool conjugated, T factor)
   return ways;
 }
 
-bool touches(const ElementWindow& window, const BlockLayout& layout, Index row, Index col) {
-  const Index first_row = layout.rows->first(row), end_row = layout.rows->first(row + 1);
-  const Index first_col = layout.cols->first(col), end_col = layout.cols->first(col + 1);
-  return std::max(first_row, window.first_row) < std::min(end_row, window.end_row) &&
-         std::max(first_col, window.first_col) < std::min(end_col, window.end_col);
-}
-
 bool covers(const ElementWindow& window, const BlockLayout& layout) {
   return window.first_row <= 0 && window.end_row >= layout.rows->elements() && window.first_col <= 0 &&
          window.end_col >= layout.cols->elements();
 }
-
-/// New numbers of the blocks of op(A); without any, block rows and columns keep theirs.
-struct Renumbering {
-  std::span<const Index> rows{}, cols{};
-};
-
-/// Calls visit(row, column, block) for the blocks of one panel that go a way, by their new numbers in op(A).
-template <class T, class Visit>
-void for_each_image(const BlockPattern& pattern, Index panel, const Way<T>& way,
-                    const Renumbering& renumbering, const Visit& visit) {
-  const auto place = [&](Index row, Index col, Index block) {
-    if (renumbering.rows.empty())
-      visit(row, col, block);
-    else
-      visit(renumbering.rows[static_cast<std::size_t>(row)], renumbering.cols[static_cast<std::size_t>(col)],
-            block);
-  };
-  const PanelIndex& index = pattern.index(panel);
-  if (index.blocks() == 0) return;
-  const auto panel_rows = pattern.rows().panel(pattern.row_panel(panel)),
-             panel_cols = pattern.cols().panel(pattern.col_panel(panel));
-  for (std::size_t i = 0; i < panel_rows.size(); ++i)
-    for (Index b = index.row_begin[i]; b < index.row_begin[i + 1]; ++b) {
-      const Index row = panel_rows[i],
-                  col = panel_cols[static_cast<std::size_t>(index.column[static_cast<std::size_t>(b)])];
-      if (row == col && !way.diagonal) continue;
-      if (way.transposed)
-        place(col, row, b);
-      else
-        place(row, col, b);
-    }
-}
-
-/// The part of a block that lies in the window, or nothing.
-std::optional<BlockMove> move_of(Index source, const BlockPattern& to, Index destination, Index row,
-                                 Index col, bool transposed, const ElementWindow& window) {
-  const Index block_row = to.rows().first(row), block_col = to.cols().first(col);
-  const Index ld = to.rows().size(row), cols = to.cols().size(col);
-  const Index i = std::max<Index>(window.first_row - block_row, 0),
-              end_i = std::min(window.end_row - block_row, ld);
-  const Index j = std::max<Index>(window.first_col - block_col, 0),
-              end_j = std::min(window.end_col - block_col, cols);
-  if (i >= end_i || j >= end_j) return std::nullopt;
-  const Index source_ld = transposed ? cols : ld;
-  return BlockMove{.source = source + (transposed ? j + i * source_ld : i + j * source_ld),
-                   .destination = destination + i + j * ld,
-                   .rows = static_cast<std::int32_t>(end_i - i),
-                   .cols = static_cast<std::int32_t>(end_j - j),
-                   .source_ld = static_cast<std::int32_t>(source_ld),
-                   .destination_ld = static_cast<std::int32_t>(ld)};
-}
-
-/// The moves from one panel of A to one of B. Every rank knows that there are some; the owner of B's panel,
-/// where the task runs, lists them.
-struct PanelMoves {
-  Index destination;
-  bool listed;
-  std::vector<BlockMove> moves;
-};
-
-/// One after the other, the panels of A and what goes from them to B.
-class MoveFinder {
- public:
-  MoveFinder(const BlockPattern& from, const BlockPattern& to, const ElementWindow& window,
-             const Renumbering& renumbering)
-      : from_(from),
-        to_(to),
-        window_(window),
-        renumbering_(renumbering),
-        slot_(static_cast<std::size_t>(to.panels()), -1) {}
-
-  template <class T>
-  const std::vector<PanelMoves>& find(Index source, const Way<T>& way) {
-    for (const PanelMoves& found : found_) slot_[static_cast<std::size_t>(found.destination)] = -1;
-    found_.clear();
-    const PanelIndex& index = from_.index(source);
-    for_each_image(from_, source, way, renumbering_, [&](Index row, Index col, Index block) {
-      if (!to_.layout().stores(row, col)) return;
-      const Index panel = to_.panel(to_.rows().panel_of(row), to_.cols().panel_of(col));
-      auto& slot = slot_[static_cast<std::size_t>(panel)];
-      if (slot >= 0 && !found_[static_cast<std::size_t>(slot)].listed) return;
-      const Index at = to_.index(panel).find(to_.rows().position(row), to_.cols().position(col));
-      if (at < 0) return;
-      const auto move =
-          move_of(index.offset[static_cast<std::size_t>(block)], to_,
-                  to_.index(panel).offset[static_cast<std::size_t>(at)], row, col, way.transposed, window_);
-      if (!move) return;
-      if (slot < 0) {
-        slot = static_cast<Index>(found_.size());
-        found_.push_back({panel, to_.panel_local(panel), {}});
-      }
-      if (PanelMoves& pair = found_[static_cast<std::size_t>(slot)]; pair.listed) pair.moves.push_back(*move);
-    });
-    return found_;
-  }
-
- private:
-  const BlockPattern &from_, &to_;
-  const ElementWindow& window_;
-  const Renumbering& renumbering_;
-  std::vector<Index> slot_;  // of the panels of B: number in found_, or -1
-  std::vector<PanelMoves> found_;
-};
 
 /// Between matrices whose blocks have the same places: panel by panel.
 template <class T>
@@ -193,21 +83,42 @@ void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
       from.layout().same_places(to.layout()))
     return copy_in_place(sequence, ways.front(), a, b, options.add);
   Runtime& runtime = sequence.runtime();
-  MoveFinder finder(from, to, options.window, renumbering);
-  for (Index source = 0; source < from.panels(); ++source) {
-    for (const Way<T>& way : ways)
-      for (const auto& [destination, listed, moves] : finder.find(source, way)) {
-        const Data table = make_task_list(runtime, moves, to.panel_owner(destination));
-        sequence.insert(MoveBlocks<T>{.moves = table,
-                                      .source = a.panel(source),
-                                      .destination = b.panel(destination),
-                                      .factor = way.factor,
-                                      .op = way.transposed ? Op::transpose : Op::none,
-                                      .conjugated = way.conjugated,
-                                      .add = options.add});
-      }
-    if (from.panel_blocks(source) > 0) a.panel(source).flush_remote_copies();
-  }
+  const std::vector<BlockWay> ways_of_blocks(ways.begin(), ways.end());
+  Index flushed = 0;  // panels of A whose moves are all inserted
+  const auto flush_before = [&](Index panel) {
+    for (; flushed < panel; ++flushed)
+      if (a.panel(flushed).valid()) a.panel(flushed).flush_remote_copies();
+  };
+  for_each_move(from, to, options.window, renumbering, ways_of_blocks,
+                [&](const PanelPair& pair, const std::vector<BlockMove>& moves) {
+                  flush_before(pair.source);
+                  const Way<T>& way = ways[static_cast<std::size_t>(pair.way)];
+                  const Data table = make_task_list(runtime, moves, to.panel_owner(pair.destination));
+                  sequence.insert(MoveBlocks<T>{.moves = table,
+                                                .source = a.panel(pair.source),
+                                                .destination = b.panel(pair.destination),
+                                                .factor = way.factor,
+                                                .op = way.transposed ? Op::transpose : Op::none,
+                                                .conjugated = way.conjugated,
+                                                .add = options.add});
+                });
+  flush_before(from.panels());
+}
+
+/// The blocks of op(A) that the layout stores and `wanted`, with new numbers. Collective.
+template <class T, class Wanted>
+BlockPatternPointer pattern_of_images(const BlockSparseMatrix<T>& a, std::span<const Way<T>> ways,
+                                      const Renumbering& renumbering, const BlockLayout& layout,
+                                      const Wanted& wanted) {
+  const BlockPattern& from = a.pattern();
+  std::vector<BlockCoordinate> blocks;
+  for (const Way<T>& way : ways)
+    for (Index panel = 0; panel < from.panels(); ++panel)
+      if (from.panel_local(panel))
+        for_each_image(from, panel, way, renumbering, [&](Index row, Index col, Index) {
+          if (layout.stores(row, col) && wanted(row, col)) blocks.push_back({row, col});
+        });
+  return BlockPattern::make(a.runtime(), layout, blocks);
 }
 
 /// What a layout for op(A) must be.
@@ -241,15 +152,9 @@ BlockSparseMatrix<T> submit_permuted(Sequence& sequence, const BlockSparseMatrix
   BlockLayout layout = a.layout();
   layout.rows = permuted(a.pattern().rows(), renumbering.rows);
   layout.cols = permuted(a.pattern().cols(), renumbering.cols);
-  std::vector<BlockCoordinate> blocks;
-  blocks.reserve(static_cast<std::size_t>(a.pattern().blocks()));
-  for (const Way<T>& way : ways_of(a.symmetry(), Op::none, false, T(1)))
-    for (Index panel = 0; panel < a.pattern().panels(); ++panel)
-      for_each_image(a.pattern(), panel, way, renumbering, [&](Index row, Index col, Index) {
-        if (layout.stores(row, col)) blocks.push_back({row, col});
-      });
-  auto result =
-      zero_matrix<T>(sequence, BlockPattern::make_replicated(a.runtime(), layout, std::move(blocks)));
+  const std::vector<Way<T>> ways = ways_of(a.symmetry(), Op::none, false, T(1));
+  auto result = zero_matrix<T>(
+      sequence, pattern_of_images<T>(a, ways, renumbering, layout, [](Index, Index) { return true; }));
   submit_copy(sequence, T(1), a, result, {}, renumbering);
   return result;
 }
@@ -285,20 +190,18 @@ void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
 template <class T>
 BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op,
                                   const ElementWindow& window) {
-  require_image(a, layout, op);
-  const BlockPattern& from = a.pattern();
-  const bool whole = covers(window, layout);
-  const auto ways = ways_of(a.symmetry(), op, false, T(1));
-  if (whole && !ways.front().transposed && layout == from.layout()) return a.pattern_pointer();
-  std::vector<BlockCoordinate> blocks;
-  blocks.reserve(static_cast<std::size_t>(from.blocks()));
-  for (const Way<T>& way : ways)
-    for (Index panel = 0; panel < from.panels(); ++panel)
-      for_each_image(from, panel, way, {}, [&](Index row, Index col, Index) {
-        if (layout.stores(row, col) && (whole || touches(window, layout, row, col)))
-          blocks.push_back({row, col});
+  const auto hash = argument_hash(op, window.first_row, window.end_row, window.first_col, window.end_col,
+                                  shape_hash(a), layout.hash(runtime_of("A", a)));
+  return collectively(
+      a.runtime(), "image_pattern", hash, [&] { require_image(a, layout, op); },
+      [&] {
+        const bool whole = covers(window, layout);
+        const auto ways = ways_of(a.symmetry(), op, false, T(1));
+        if (whole && !ways.front().transposed && layout == a.layout()) return a.pattern_pointer();
+        return pattern_of_images<T>(a, ways, {}, layout, [&](Index row, Index col) {
+          return whole || touches(window, layout, row, col);
+        });
       });
-  return BlockPattern::make_replicated(a.runtime(), layout, blocks);
 }
 
 template <class T>

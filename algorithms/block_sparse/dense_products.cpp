@@ -139,8 +139,8 @@ DenseProducts<T>::DenseProducts(Sequence& sequence, const ProductOperands<T>& op
       plan_(plan),
       c_(*plan.pattern()),
       elsewhere_(Data::bytes(sequence.runtime(), sizeof(DenseBlock), Data::every_rank)),
-      a_(expanded(operands.a())),
-      b_(expanded(operands.b())) {
+      a_(expanded(operands.a(), plan.a())),
+      b_(expanded(operands.b(), plan.b())) {
   for (Index p = 0; p < c_.panels(); ++p)
     for (Index inner = 0; inner < plan.inner_panels(); ++inner)
       if (plan.dense(p, inner)) {
@@ -150,10 +150,12 @@ DenseProducts<T>::DenseProducts(Sequence& sequence, const ProductOperands<T>& op
 }
 
 template <class T>
-typename DenseProducts<T>::Expanded DenseProducts<T>::expanded(const BlockSparseMatrix<T>& matrix) const {
+typename DenseProducts<T>::Expanded DenseProducts<T>::expanded(const BlockSparseMatrix<T>& matrix,
+                                                               const BlockPattern& known) const {
   const BlockPattern& pattern = matrix.pattern();
   const auto panels = static_cast<std::size_t>(pattern.panels());
   return {&matrix,
+          &known,
           panel_extents(pattern.rows()),
           panel_extents(pattern.cols()),
           std::vector<Data>(panels),
@@ -183,7 +185,7 @@ const Data& DenseProducts<T>::expand(int priority, Expanded& operand, Index pane
   if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return dense;
   ranks.push_back(rank);
   Data blocks;
-  if (rank == runtime.rank()) blocks = describe(pattern, panel);
+  if (rank == runtime.rank()) blocks = describe(*operand.known, panel);
   sequence_.insert(ExpandPanel<T>{.blocks = blocks.valid() ? blocks : elsewhere_,
                                   .values = operand.matrix->panel(panel),
                                   .dense = dense},

@@ -32,6 +32,16 @@ void place(const BlockLayout& layout, BlockCoordinate block, const T* values, T*
     }
 }
 
+/// The coordinates of the blocks of a panel, from its owner. Collective.
+std::vector<BlockCoordinate> shared_coordinates(const BlockPattern& pattern, Index p) {
+  std::vector<BlockCoordinate> coordinates(static_cast<std::size_t>(pattern.panel_blocks(p)));
+  if (pattern.panel_local(p)) coordinates = pattern.coordinates(p);
+  pattern.runtime().broadcast(coordinates.data(),
+                              static_cast<Index>(coordinates.size() * sizeof(BlockCoordinate)),
+                              pattern.panel_owner(p));
+  return coordinates;
+}
+
 template <class T>
 std::vector<T> dense_of(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
@@ -40,19 +50,20 @@ std::vector<T> dense_of(const BlockSparseMatrix<T>& a) {
   std::vector<T> dense(static_cast<std::size_t>(a.rows() * a.cols()));
   std::vector<T> values;
   for (Index p = 0; p < pattern.panels(); ++p) {
-    const PanelIndex& index = pattern.index(p);
-    if (index.elements() == 0) continue;
-    values.resize(static_cast<std::size_t>(index.elements()));
+    const Index elements = pattern.panel_elements(p);
+    if (elements == 0) continue;
+    values.resize(static_cast<std::size_t>(elements));
     if (pattern.panel_local(p)) {
       const HostAccess access(a.panel(p), HostAccess::Mode::read);
       const auto array = access.array<const T>();
-      std::copy(array.begin(), array.begin() + index.elements(), values.begin());
+      std::copy(array.begin(), array.begin() + elements, values.begin());
     }
-    a.runtime().broadcast(values.data(), index.elements() * static_cast<Index>(sizeof(T)),
-                          pattern.panel_owner(p));
-    const auto coordinates = pattern.coordinates(p);
-    for (std::size_t b = 0; b < coordinates.size(); ++b)
-      place(pattern.layout(), coordinates[b], values.data() + index.offset[b], dense.data());
+    a.runtime().broadcast(values.data(), elements * static_cast<Index>(sizeof(T)), pattern.panel_owner(p));
+    const T* next = values.data();
+    for (const BlockCoordinate block : shared_coordinates(pattern, p)) {
+      place(pattern.layout(), block, next, dense.data());
+      next += pattern.rows().size(block.row) * pattern.cols().size(block.col);
+    }
   }
   return dense;
 }
@@ -98,6 +109,7 @@ CompressedRows<T> rows_of(const BlockSparseMatrix<T>& a, double threshold, bool 
     const auto position = static_cast<std::size_t>(pattern.rows().position(i));
     for (Index q = 0; q < pattern.col_panels(); ++q) {
       const Index panel = pattern.panel(p, q);
+      if (pattern.panel_blocks(panel) == 0) continue;
       const PanelIndex& index = pattern.index(panel);
       for (Index b = index.row_begin[position]; b < index.row_begin[position + 1]; ++b) {
         const auto col = static_cast<std::size_t>(index.column[static_cast<std::size_t>(b)]);

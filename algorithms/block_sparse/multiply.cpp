@@ -7,12 +7,15 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <span>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/block_sums.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
+#include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
@@ -79,19 +82,62 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
     throw InvalidArgument("beta", text_of(beta), "a real number, for a Hermitian C");
 }
 
-/// The Frobenius norms of all blocks, on every rank. Waits.
+/// The Frobenius norms of the blocks of this rank's panels. Waits.
 template <class T>
-std::vector<std::vector<double>> block_norms(const BlockSparseMatrix<T>& a) {
-  auto norms = block_norms_squared(a);
-  for (auto& panel : norms)
-    for (double& norm : panel) norm = std::sqrt(norm);
+std::vector<std::vector<double>> own_norms(const BlockSparseMatrix<T>& a) {
+  const BlockPattern& pattern = a.pattern();
+  Runtime& runtime = a.runtime();
+  Sequence sequence(runtime);
+  std::vector<Data> pieces(static_cast<std::size_t>(pattern.panels()));
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    if (!pattern.panel_local(p) || pattern.panel_blocks(p) == 0) continue;
+    Data& piece = pieces[static_cast<std::size_t>(p)];
+    piece = Data::bytes(runtime, static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(double),
+                        Data::every_rank);
+    const std::int32_t panel = word_of(p);
+    insert_norms(sequence, a, std::span(&panel, 1), piece, pattern.blocks_before(p),
+                 {.execute_on = runtime.rank()});
+  }
+  finish(sequence);
+  std::vector<std::vector<double>> norms(pieces.size());
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    if (!pieces[p].valid()) continue;
+    const HostAccess access(pieces[p], HostAccess::Mode::read);
+    for (const double square : access.array<const double>()) norms[p].push_back(std::sqrt(square));
+  }
+  return norms;
+}
+
+/// The norms of the blocks that this rank multiplies: of panels of A (B) in rows (columns) of panels of C of which
+/// it has some. Collective; waits.
+template <class T>
+std::vector<std::vector<double>> needed_norms(const BlockSparseMatrix<T>& a, const BlockPattern& c,
+                                              bool by_rows) {
+  auto norms = own_norms(a);
+  if (a.runtime().size() == 1) return norms;
+  std::vector<std::set<int>> ranks(static_cast<std::size_t>(by_rows ? c.row_panels() : c.col_panels()));
+  for (Index p = 0; p < c.panels(); ++p)
+    ranks[static_cast<std::size_t>(by_rows ? c.row_panel(p) : c.col_panel(p))].insert(c.panel_owner(p));
+  struct PanelFor {
+    Index panel;
+    int rank;
+  };
+  std::vector<KeyedList<PanelFor, double>> lists;
+  for (Index p = 0; p < a.pattern().panels(); ++p) {
+    if (!a.pattern().panel_local(p)) continue;
+    const Index line = by_rows ? a.pattern().row_panel(p) : a.pattern().col_panel(p);
+    for (const int rank : ranks[static_cast<std::size_t>(line)])
+      if (rank != a.runtime().rank()) lists.push_back({{p, rank}, norms[static_cast<std::size_t>(p)]});
+  }
+  lists = send_lists(a.runtime(), std::move(lists), [](const PanelFor& key) { return key.rank; });
+  for (auto& [key, list] : lists) norms[static_cast<std::size_t>(key.panel)] = std::move(list);
   return norms;
 }
 
 template <class T>
 ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const ProductOperands<T>& operands,
-                          double eps) {
-  ProductFilter filter{block_norms(operands.a()), block_norms(operands.b()), {}};
+                          const BlockPattern& c, double eps) {
+  ProductFilter filter{needed_norms(operands.a(), c, true), needed_norms(operands.b(), c, false), {}};
   for (const Index blocks : blocks_in_rows(op_a, original))
     filter.row_limit.push_back(eps / static_cast<double>(std::max<Index>(blocks, 1)));
   return filter;
@@ -206,7 +252,8 @@ class ProductWork final : public Work {
     if (filtered && uses_stacks(runtime_)) {
       find_with_filter(problem, patterns, rule);
     } else if (filtered) {
-      filter_ = make_filter(problem.a.op(), problem.a.matrix(), operands_, options_.filter_eps);
+      filter_ = make_filter(problem.a.op(), problem.a.matrix(), operands_, problem.c.pattern(),
+                            options_.filter_eps);
       patterns.filter = &filter_;
       patterns.dense = rule;
       plan_ = std::make_shared<ProductPlan>(patterns);

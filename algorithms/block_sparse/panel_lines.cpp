@@ -27,7 +27,7 @@ std::vector<Index> first_lines(const BlockDimension& dimension) {
 
 Data make_lines(const BlockPattern& pattern, Index p) {
   Data data =
-      Data::bytes(pattern.runtime(), static_cast<std::size_t>(pattern.index(p).blocks()) * sizeof(BlockLines),
+      Data::bytes(pattern.runtime(), static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(BlockLines),
                   pattern.panel_owner(p));
   if (!data.local()) return data;
   const auto firsts = [](const BlockDimension& dimension, Index panel) {
@@ -50,14 +50,14 @@ Data make_lines(const BlockPattern& pattern, Index p) {
 
 Data make_order(const BlockPattern& pattern, Index p) {
   if (!pattern.runtime().any_gpus()) return {};
-  const PanelIndex& index = pattern.index(p);
   const auto rows = static_cast<Index>(pattern.rows().panel(pattern.row_panel(p)).size()),
              cols = static_cast<Index>(pattern.cols().panel(pattern.col_panel(p)).size());
   Data data = Data::bytes(
       pattern.runtime(),
-      static_cast<std::size_t>(PanelOrder::size(rows, cols, index.blocks())) * sizeof(std::int32_t),
+      static_cast<std::size_t>(PanelOrder::size(rows, cols, pattern.panel_blocks(p))) * sizeof(std::int32_t),
       pattern.panel_owner(p));
   if (!data.local()) return data;
+  const PanelIndex& index = pattern.index(p);
   const HostAccess access(data, HostAccess::Mode::write);
   const auto order = access.array<std::int32_t>();
   const auto after_rows = std::copy(index.row_begin.begin(), index.row_begin.end(), order.begin());

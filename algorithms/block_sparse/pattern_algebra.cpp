@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
 
+#include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 
 namespace tessera::detail {
@@ -44,37 +46,52 @@ PanelIndex merged(const PanelIndex& a, const PanelIndex& b, const Wanted& wanted
 
 BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b) {
   if (a.get() == &b) return a;
-  std::vector<PanelIndex> panels;
-  Index blocks = 0;
+  std::vector<PanelIndex> panels(static_cast<std::size_t>(a->panels()));
+  double new_blocks = 0;
   for (Index p = 0; p < a->panels(); ++p) {
-    panels.push_back(merged(a->index(p), b.index(p), [](std::int32_t, std::int32_t) { return true; }));
-    blocks += panels.back().blocks();
+    if (!a->panel_local(p)) continue;
+    PanelIndex& both = panels[static_cast<std::size_t>(p)];
+    both = merged(a->index(p), b.index(p), [](std::int32_t, std::int32_t) { return true; });
+    new_blocks += static_cast<double>(both.blocks() - a->panel_blocks(p));
   }
-  if (blocks == a->blocks()) return a;
-  return BlockPattern::from_known_panels(a->runtime(), a->layout(), std::move(panels));
+  a->runtime().all_reduce_sum(&new_blocks, 1);
+  if (new_blocks == 0) return a;
+  return BlockPattern::from_panels(a->runtime(), a->layout(), std::move(panels));
 }
 
 BlockPatternPointer with_blocks(const BlockPatternPointer& a, std::span<const BlockCoordinate> blocks) {
-  return unite(a, *BlockPattern::make_replicated(a->runtime(), a->layout(), blocks));
+  return unite(a,
+               *BlockPattern::make(a->runtime(), a->layout(), own_blocks(a->runtime(), a->layout(), blocks)));
 }
 
 BlockPatternPointer intersect(const BlockPattern& a, const BlockPattern& b, const BlockLayout& layout) {
-  std::vector<PanelIndex> panels;
+  std::vector<PanelIndex> panels(static_cast<std::size_t>(a.panels()));
   for (Index p = 0; p < a.panels(); ++p)
-    panels.push_back(
-        merged(a.index(p), b.index(p), [](std::int32_t i, std::int32_t j) { return i >= 0 && j >= 0; }));
-  return BlockPattern::from_known_panels(a.runtime(), layout, std::move(panels));
+    if (a.panel_local(p))
+      panels[static_cast<std::size_t>(p)] =
+          merged(a.index(p), b.index(p), [](std::int32_t i, std::int32_t j) { return i >= 0 && j >= 0; });
+  return BlockPattern::from_panels(a.runtime(), layout, std::move(panels));
 }
 
 BlockPatternPointer select(const BlockPattern& a, const BlockPredicate& wanted) {
-  std::vector<PanelIndex> panels;
+  std::vector<PanelIndex> panels(static_cast<std::size_t>(a.panels()));
   for (Index p = 0; p < a.panels(); ++p) {
+    if (!a.panel_local(p)) continue;
     const auto coordinates = a.coordinates(p);
-    panels.push_back(merged(a.index(p), a.index(p), [&](std::int32_t b, std::int32_t) {
+    panels[static_cast<std::size_t>(p)] = merged(a.index(p), a.index(p), [&](std::int32_t b, std::int32_t) {
       return wanted(p, b, coordinates[static_cast<std::size_t>(b)]);
-    }));
+    });
   }
-  return BlockPattern::from_known_panels(a.runtime(), a.layout(), std::move(panels));
+  return BlockPattern::from_panels(a.runtime(), a.layout(), std::move(panels));
+}
+
+std::vector<BlockCoordinate> own_blocks(const Runtime& runtime, const BlockLayout& layout,
+                                        std::span<const BlockCoordinate> blocks) {
+  std::vector<BlockCoordinate> own;
+  std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(own), [&](const BlockCoordinate& block) {
+    return layout.owner(block.row, block.col) == runtime.rank();
+  });
+  return own;
 }
 
 std::vector<BlockCoordinate> blocks_on_diagonal(const BlockLayout& layout) {
@@ -92,11 +109,11 @@ std::vector<BlockCoordinate> blocks_on_diagonal(const BlockLayout& layout) {
 
 std::vector<Index> panels_on_diagonal(const BlockPattern& pattern) {
   std::vector<Index> panels;
-  for (const auto& [row, col] : blocks_on_diagonal(pattern.layout()))
-    if (const auto at = pattern.find(row, col)) panels.push_back(at->panel);
-  std::sort(panels.begin(), panels.end());
-  panels.erase(std::unique(panels.begin(), panels.end()), panels.end());
-  return panels;
+  for (const auto& [row, col] : blocks_on_diagonal(pattern.layout())) {
+    const Index p = pattern.panel(pattern.rows().panel_of(row), pattern.cols().panel_of(col));
+    if (pattern.panel_local(p) && pattern.find(row, col)) panels.push_back(p);
+  }
+  return values_of_all(pattern.runtime(), std::move(panels));
 }
 
 }  // namespace tessera::detail

@@ -6,7 +6,8 @@
 
 #include <tessera/block_pattern.hpp>
 
-/// Patterns made of patterns. Every rank knows both as a whole, so nothing is communicated.
+/// Patterns made of patterns, each rank's panels from those that it has of both. Collective, unless said
+/// otherwise.
 namespace tessera::detail {
 
 /// The blocks of a and b (layouts of the same places), in a's layout: a itself if it has those of b.
@@ -15,14 +16,17 @@ BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b);
 BlockPatternPointer intersect(const BlockPattern& a, const BlockPattern& b, const BlockLayout& layout);
 /// The blocks of a, and others that all ranks name alike: a itself if it has them.
 BlockPatternPointer with_blocks(const BlockPatternPointer& a, std::span<const BlockCoordinate> blocks);
-/// The blocks (panel, number in the panel, coordinate) that are wanted.
+/// The blocks (panel, number in the panel, coordinate) that are wanted; each rank is asked about its own.
 using BlockPredicate = std::function<bool(Index, Index, BlockCoordinate)>;
 BlockPatternPointer select(const BlockPattern& a, const BlockPredicate& wanted);
 
+/// Those of some blocks that this rank owns. Without communication.
+std::vector<BlockCoordinate> own_blocks(const Runtime& runtime, const BlockLayout& layout,
+                                        std::span<const BlockCoordinate> blocks);
 /// The blocks that the diagonal of the elements passes, stored or not, from the top. In layouts of equal
-/// block sizes the diagonal blocks, but for empty ones.
+/// block sizes the diagonal blocks, but for empty ones. Without communication.
 std::vector<BlockCoordinate> blocks_on_diagonal(const BlockLayout& layout);
-/// The panels that store some of them, ascending.
+/// The panels that store some of them, ascending; of all ranks.
 std::vector<Index> panels_on_diagonal(const BlockPattern& pattern);
 
 }  // namespace tessera::detail

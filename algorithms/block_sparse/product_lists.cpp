@@ -49,7 +49,7 @@ double ProductPlan::expected_products() const noexcept {
 
 /// The blocks and the products of this rank's panels of C, by one task, and C's pattern by another.
 void ProductPlan::find() {
-  const BlockPattern &a = *patterns_.a, &b = *patterns_.b, &c = *patterns_.c;
+  const BlockPattern &a = *a_, &b = *b_, &c = *patterns_.c;
   Runtime& runtime = c.runtime();
   // Over MPI few panels of A and B wait at a rank at a time.
   const Index together = runtime.size() == 1 ? std::min<Index>(max_stack_panels, inner_panels_) : 1;
@@ -149,8 +149,8 @@ BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& r
   Data packed =
       Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
   writing_ = std::make_unique<Sequence>(runtime);
-  writing_->insert(WriteProductPattern{.a = patterns_.a->packed(),
-                                       .b = patterns_.b->packed(),
+  writing_->insert(WriteProductPattern{.a = a_->packed(),
+                                       .b = b_->packed(),
                                        .c = c.packed(),
                                        .panels = local_numbers_,
                                        .totals = totals,
@@ -261,8 +261,8 @@ ListProducts ProductPlan::listing(std::span<const std::pair<Index, const StackSe
   const PanelsOfC of_c = panels_of_c();
   ListProducts task{
       .lists = {},
-      .a = patterns_.a->packed(),
-      .b = patterns_.b->packed(),
+      .a = a_->packed(),
+      .b = b_->packed(),
       .c = c.packed(),
       .begins = begins_,
       .inner = inner_numbers_,

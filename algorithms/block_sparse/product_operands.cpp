@@ -66,14 +66,17 @@ ProductOperands<T>::ProductOperands(Sequence& sequence, Op op_a, Op op_b, T alph
 template <class T>
 std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
-  std::vector<Index> count(static_cast<std::size_t>(op == Op::none ? a.block_rows() : a.block_cols()), 0);
-  for (Index panel = 0; panel < pattern.panels(); ++panel)
+  std::vector<double> count(static_cast<std::size_t>(op == Op::none ? a.block_rows() : a.block_cols()), 0);
+  for (Index panel = 0; panel < pattern.panels(); ++panel) {
+    if (!pattern.panel_local(panel)) continue;
     for (auto [row, col] : pattern.coordinates(panel)) {
       if (op != Op::none) std::swap(row, col);
       ++count[static_cast<std::size_t>(row)];
       if (a.symmetry() != Symmetry::none && row != col) ++count[static_cast<std::size_t>(col)];
     }
-  return count;
+  }
+  a.runtime().all_reduce_sum(count.data(), static_cast<Index>(count.size()));
+  return {count.begin(), count.end()};
 }
 
 #define TESSERA_INSTANTIATE(T)       \

@@ -26,7 +26,7 @@ class ProductOperands {
   const BlockSparseMatrix<T>*a_, *b_;
 };
 
-/// Number of blocks in each block row of op(A), those by symmetry included.
+/// Number of blocks in each block row of op(A), those by symmetry included. Collective.
 template <class T>
 std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a);
 

@@ -19,6 +19,19 @@ PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>
           norms ? (*norms)[static_cast<std::size_t>(panel)].data() : nullptr};
 }
 
+/// The pattern of A (B) with the panels that lie in a row (column) of panels of C in which this rank has some.
+/// Collective.
+BlockPatternPointer with_needed_panels(const BlockPattern& pattern, const BlockPattern& c, bool by_rows) {
+  std::vector<char> needed(static_cast<std::size_t>(by_rows ? c.row_panels() : c.col_panels()), 0);
+  for (Index p = 0; p < c.panels(); ++p)
+    if (c.panel_local(p)) needed[static_cast<std::size_t>(by_rows ? c.row_panel(p) : c.col_panel(p))] = 1;
+  std::vector<Index> panels;
+  for (Index p = 0; p < pattern.panels(); ++p)
+    if (needed[static_cast<std::size_t>(by_rows ? pattern.row_panel(p) : pattern.col_panel(p))])
+      panels.push_back(p);
+  return pattern.gathered(panels);
+}
+
 }  // namespace
 
 void require_small(const Runtime& runtime, const char* what, Index count, bool in_stacks) {
@@ -49,6 +62,8 @@ PanelSizes ProductPlan::SizeClasses::of_panel(Index panel) const noexcept {
 
 ProductPlan::ProductPlan(const ProductPatterns& patterns)
     : patterns_(patterns),
+      a_(with_needed_panels(*patterns.a, *patterns.c, true)),
+      b_(with_needed_panels(*patterns.b, *patterns.c, false)),
       rows_(patterns.c->rows()),
       cols_(patterns.c->cols()),
       inner_(patterns.a->cols()),
@@ -92,9 +107,9 @@ void ProductPlan::describe(Index p, const ProductFilter* filter) {
   panel.lower = c.layout().symmetry != Symmetry::none && panel.row_numbers.front() < panel.col_numbers.back();
   if (filter) panel.row_limit = row_limit_[static_cast<std::size_t>(row_panel)].data();
   for (Index r = 0; r < inner_panels_; ++r) {
-    const Index of_a = patterns_.a->panel(row_panel, r), of_b = patterns_.b->panel(r, col_panel);
-    panel.inner.push_back({rows_of(patterns_.a->index(of_a), filter ? &filter->norms_a : nullptr, of_a),
-                           rows_of(patterns_.b->index(of_b), filter ? &filter->norms_b : nullptr, of_b),
+    const Index of_a = a_->panel(row_panel, r), of_b = b_->panel(r, col_panel);
+    panel.inner.push_back({rows_of(a_->index(of_a), filter ? &filter->norms_a : nullptr, of_a),
+                           rows_of(b_->index(of_b), filter ? &filter->norms_b : nullptr, of_b),
                            inner_.of_panel(r)});
   }
 }
@@ -122,7 +137,8 @@ void ProductPlan::count(const ProductFilter* filter) {
   pattern_ = grown_ ? grown_pattern() : patterns_.c;
   for (Index p = 0; p < pattern_->panels(); ++p) {
     require_small(c.runtime(), "elements", pattern_->panel_elements(p), false);
-    panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
+    if (pattern_->panel_local(p))
+      panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
   }
 }
 

@@ -20,7 +20,7 @@ inline bool uses_stacks(const Runtime& runtime) noexcept {
 /// What is known of a block-sparse product C = A B before its values are computed (its symbolic phase).
 namespace tessera::detail {
 
-/// For products on CPUs: norms of the blocks, panel by panel, and for each row of blocks the smallest
+/// For products on CPUs: norms of the blocks that this rank multiplies, panel by panel, and for each row of blocks the smallest
 /// ||A_ik|| ||B_kj|| that is multiplied.
 struct ProductFilter {
   std::vector<std::vector<double>> norms_a, norms_b;
@@ -52,7 +52,8 @@ struct StackSet {
 void require_small(const Runtime& runtime, const char* what, Index count, bool in_stacks);
 
 /// The blocks of C after the product, the number of products, panel by panel, and, with GPUs, their lists.
-/// Made from patterns alone, it serves every product of matrices with these patterns; with a filter on CPUs,
+/// With several ranks each has the panels of A and B that it multiplies, those of some block rows of A and block
+/// columns of B, as long as the plan lives. Made from patterns alone, it serves every product of matrices with these patterns; with a filter on CPUs,
 /// which norms decide about, it serves one. Holds what the tasks read: it must outlive them.
 class ProductPlan {
  public:
@@ -65,6 +66,9 @@ class ProductPlan {
   bool serves(const ProductPatterns& patterns) const;
   /// C's blocks.
   const BlockPatternPointer& pattern() const noexcept { return pattern_; }
+  /// A's and B's, in which this rank knows the panels that are multiplied for its panels of C.
+  const BlockPattern& a() const noexcept { return *a_; }
+  const BlockPattern& b() const noexcept { return *b_; }
   /// C has blocks that it did not have before.
   bool grown() const noexcept { return grown_; }
   Index inner_panels() const noexcept { return inner_panels_; }
@@ -130,6 +134,7 @@ class ProductPlan {
   bool gather();
   BlockPatternPointer grown_pattern();
   const ProductPatterns patterns_;
+  BlockPatternPointer a_, b_;
   SizeClasses rows_, cols_, inner_;
   Index inner_panels_;
   std::vector<std::vector<double>> row_limit_;  // for each row panel

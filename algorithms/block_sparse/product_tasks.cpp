@@ -94,11 +94,13 @@ class Norms {
     const Index blocks = all_ ? pattern.blocks() : pattern.panel_blocks(p);
     norms = Data::bytes(sequence_.runtime(), static_cast<std::size_t>(blocks) * sizeof(double),
                         pattern.panel_owner(p));
-    insert_norms(sequence_, matrix_, panels, norms, before(p), {.priority = priority});
+    insert_norms(sequence_, matrix_, panels, norms, before(pattern, p), {.priority = priority});
     return norms;
   }
-  /// Blocks of the pattern before the first number of that piece.
-  Index before(Index p) const noexcept { return all_ ? 0 : matrix_.pattern().blocks_before(p); }
+  /// Blocks that this rank knows in `pattern`, the matrix' one, before the first number of that piece.
+  Index before(const BlockPattern& pattern, Index p) const noexcept {
+    return all_ ? 0 : pattern.blocks_before(p);
+  }
 
  private:
   Sequence& sequence_;
@@ -220,7 +222,8 @@ class StackTasks {
       task.filtered = *counts;
       task.norms_a = norms_a;
       task.norms_b = norms_b;
-      task.filter = {options_.eps, word_of(norms_a_.before(of_a)), word_of(norms_b_.before(of_b))};
+      task.filter = {options_.eps, word_of(norms_a_.before(plan_.a(), of_a)),
+                     word_of(norms_b_.before(plan_.b(), of_b))};
       if (options_.row_blocks.valid()) task.row_blocks = options_.row_blocks;
       for (std::size_t i = 0; i < sets.size(); ++i) {
         sets[i].record->filtered = counts;

@@ -204,32 +204,56 @@ std::vector<std::vector<double>> norms_of(const BlockSparseMatrix<T>& a) {
   return results.gather();
 }
 
+/// Elements of the diagonal that the blocks of each panel would have, were all stored.
+std::vector<Index> diagonal_of_panels(const BlockPattern& pattern) {
+  std::vector<Index> elements(static_cast<std::size_t>(pattern.panels()), 0);
+  for (const BlockCoordinate at : blocks_on_diagonal(pattern.layout())) {
+    const auto [first, end] = diagonal_part(pattern, at);
+    elements[static_cast<std::size_t>(
+        pattern.panel(pattern.rows().panel_of(at.row), pattern.cols().panel_of(at.col)))] += end - first;
+  }
+  return elements;
+}
+
 template <class T>
 std::vector<T> diagonal_of(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
   PanelResults<T> results(pattern);
   Sequence sequence(a.runtime());
-  const std::vector<Index> panels = panels_on_diagonal(pattern);
-  for (const Index p : panels) {
-    Index count = 0;
-    for (const BlockCoordinate at : pattern.coordinates(p)) {
-      const auto [first, end] = diagonal_part(pattern, at);
-      count += std::max<Index>(end - first, 0);
-    }
-    sequence.insert(GetDiagonal<T>{
-        .blocks = pattern.blocks_of(p), .values = a.panel(p), .diagonal = results.make(p, count)});
-  }
+  const std::vector<Index> room = diagonal_of_panels(pattern);
+  for (const Index p : panels_on_diagonal(pattern))
+    sequence.insert(GetDiagonal<T>{.blocks = pattern.blocks_of(p),
+                                   .values = a.panel(p),
+                                   .diagonal = results.make(p, room[static_cast<std::size_t>(p)])});
   finish(sequence);
-  const auto pieces = results.gather();
-  std::vector<T> diagonal(static_cast<std::size_t>(std::min(a.rows(), a.cols())), T(0));
-  for (const Index p : panels) {
-    auto next = pieces[static_cast<std::size_t>(p)].begin();
+  // Every element comes from one rank, a zero that is not stored from the rank that would store it; the others
+  // add -0, which changes nothing (not even the sign of a zero).
+  std::vector<std::complex<double>> diagonal(static_cast<std::size_t>(std::min(a.rows(), a.cols())),
+                                             {-0.0, -0.0});
+  for (const BlockCoordinate at : blocks_on_diagonal(pattern.layout())) {
+    if (pattern.layout().owner(at.row, at.col) != a.runtime().rank()) continue;
+    const auto [first, end] = diagonal_part(pattern, at);
+    std::fill(diagonal.begin() + first, diagonal.begin() + end, std::complex<double>(0));
+  }
+  results.for_each_local([&](Index p, std::span<const T> stored) {
+    auto next = stored.begin();
     for (const BlockCoordinate at : pattern.coordinates(p)) {
       const auto [first, end] = diagonal_part(pattern, at);
-      for (Index i = first; i < end; ++i) diagonal[static_cast<std::size_t>(i)] = *next++;
+      for (Index i = first; i < end; ++i, ++next)
+        diagonal[static_cast<std::size_t>(i)] = {static_cast<double>(real_part(*next)),
+                                                 static_cast<double>(imag_part(*next))};
     }
+  });
+  a.runtime().all_reduce_sum(reinterpret_cast<double*>(diagonal.data()),
+                             2 * static_cast<Index>(diagonal.size()));
+  std::vector<T> result;
+  for (const std::complex<double>& x : diagonal) {
+    if constexpr (is_complex<T>)
+      result.push_back(T(x));
+    else
+      result.push_back(static_cast<T>(x.real()));
   }
-  return diagonal;
+  return result;
 }
 
 /// Gershgorin's circles meet the real axis between the least and the largest a_ii -/+ r_i. The sums of moduli
@@ -377,10 +401,7 @@ double occupation(const BlockSparseMatrix<T>& a) {
   auto stored = static_cast<double>(a.pattern().elements());
   if (a.symmetry() != Symmetry::none) {
     stored *= 2;
-    const BlockDimension& rows = a.pattern().rows();
-    for (Index i = 0; i < rows.blocks(); ++i)
-      if (a.pattern().find(i, i))
-        stored -= static_cast<double>(rows.size(i)) * static_cast<double>(rows.size(i));
+    stored -= static_cast<double>(a.pattern().diagonal_elements());
   }
   return stored / all;
 }

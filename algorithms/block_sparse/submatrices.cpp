@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
@@ -87,6 +89,15 @@ struct StoredBlock {
   Index row, col, element;
 };
 
+/// What a panel stores of the block rows and columns of a submatrix.
+struct PanelPart {
+  std::size_t submatrix;
+  Index panel, elements;
+  /// Submatrix by submatrix, panels as they are stored.
+  auto operator<=>(const PanelPart&) const = default;
+};
+using StoredParts = KeyedList<PanelPart, StoredBlock>;
+
 /// The stored blocks of one submatrix after the other, panel by panel.
 class SubmatrixBlocks {
  public:
@@ -95,29 +106,68 @@ class SubmatrixBlocks {
         is_row_(static_cast<std::size_t>(pattern.rows().blocks()), 0),
         is_column_(is_row_) {}
 
-  /// Calls visit(panel, blocks) for each panel that stores blocks with elements in these rows and columns.
+  /// Calls visit(part, blocks) for each panel that stores blocks with elements in the block rows of a submatrix and
+  /// in all, or those, of its columns: the same parts in the same order on all ranks. The blocks are those of
+  /// the part on the panel's owner and on the submatrix', else none. Collective.
   template <class Visit>
-  void find(std::span<const Index> rows, std::span<const Index> columns, const Visit& visit) {
+  void find(Submatrices submatrices, bool all_columns, const Visit& visit) {
+    const bool alone = pattern_.runtime().size() == 1;
+    std::vector<StoredParts> mine;
+    for (std::size_t s = 0; s < submatrices.size(); ++s) {
+      find_own(s, submatrices[s].blocks, all_columns ? submatrices[s].blocks : submatrices[s].columns, mine);
+      if (!alone) continue;
+      // One submatrix after the other: no list of all blocks.
+      for (const auto& [part, stored] : mine) visit(part, std::span<const StoredBlock>(stored));
+      mine.clear();
+    }
+    if (!alone) visit_all(submatrices, std::move(mine), visit);
+  }
+
+ private:
+  template <class Visit>
+  void visit_all(Submatrices submatrices, std::vector<StoredParts> mine, const Visit& visit) const {
+    std::vector<PanelPart> parts;
+    std::vector<StoredParts> sent;
+    for (const StoredParts& own : mine) {
+      parts.push_back(own.key);
+      if (submatrices[own.key.submatrix].owner != pattern_.runtime().rank()) sent.push_back(own);
+    }
+    parts = values_of_all(pattern_.runtime(), std::move(parts));
+    auto arrived = send_lists(pattern_.runtime(), std::move(sent),
+                              [&](const PanelPart& part) { return submatrices[part.submatrix].owner; });
+    std::move(arrived.begin(), arrived.end(), std::back_inserter(mine));
+    std::sort(mine.begin(), mine.end(),
+              [](const StoredParts& x, const StoredParts& y) { return x.key < y.key; });
+    auto next = mine.begin();
+    for (const PanelPart& part : parts) {
+      const bool here = next != mine.end() && next->key == part;
+      visit(part, here ? std::span<const StoredBlock>(next->entries) : std::span<const StoredBlock>());
+      if (here) ++next;
+    }
+  }
+
+  /// Appends the parts of this rank's panels.
+  void find_own(std::size_t submatrix, std::span<const Index> rows, std::span<const Index> columns,
+                std::vector<StoredParts>& found) {
     mark(rows, columns, 1);
     const auto row_panels = panels_of(pattern_.rows(), rows),
                col_panels = panels_of(pattern_.cols(), columns);
     for (const Index q : col_panels)
       for (const Index p : row_panels) {
-        collect(pattern_.panel(p, q));
-        if (!found_.empty()) visit(pattern_.panel(p, q), std::span<const StoredBlock>(found_));
+        const Index panel = pattern_.panel(p, q);
+        if (!pattern_.panel_local(panel) || pattern_.panel_elements(panel) == 0) continue;
+        StoredParts part{{submatrix, panel, 0}, {}};
+        collect(panel, part);
+        if (!part.entries.empty()) found.push_back(std::move(part));
       }
     mark(rows, columns, 0);
   }
-
- private:
   void mark(std::span<const Index> rows, std::span<const Index> columns, char value) {
     for (const Index row : rows) is_row_[static_cast<std::size_t>(row)] = value;
     for (const Index column : columns) is_column_[static_cast<std::size_t>(column)] = value;
   }
-  void collect(Index panel) {
-    found_.clear();
+  void collect(Index panel, StoredParts& part) const {
     const PanelIndex& index = pattern_.index(panel);
-    if (index.elements() == 0) return;
     const auto rows = pattern_.rows().panel(pattern_.row_panel(panel)),
                cols = pattern_.cols().panel(pattern_.col_panel(panel));
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -125,14 +175,15 @@ class SubmatrixBlocks {
       for (auto b = static_cast<std::size_t>(index.row_begin[i]);
            b < static_cast<std::size_t>(index.row_begin[i + 1]); ++b) {
         const Index col = cols[static_cast<std::size_t>(index.column[b])];
-        if (is_column_[static_cast<std::size_t>(col)] && index.offset[b] < index.offset[b + 1])
-          found_.push_back({rows[i], col, index.offset[b]});
+        const Index elements = index.offset[b + 1] - index.offset[b];
+        if (!is_column_[static_cast<std::size_t>(col)] || elements == 0) continue;
+        part.entries.push_back({rows[i], col, index.offset[b]});
+        part.key.elements += elements;
       }
     }
   }
   const BlockPattern& pattern_;
   std::vector<char> is_row_, is_column_;
-  std::vector<StoredBlock> found_;
 };
 
 /// Places of blocks in one submatrix.
@@ -168,46 +219,45 @@ class SubmatrixPlaces {
 };
 
 template <class T>
-Data submit_gather(Sequence& sequence, const BlockSparseMatrix<T>& a, const PrincipalSubmatrix& submatrix,
-                   SubmatrixBlocks& blocks) {
-  Runtime& runtime = sequence.runtime();
-  const SubmatrixPlaces places(submatrix, a.pattern().rows());
-  // StarPU knows no empty matrices.
-  const Index order = std::max<Index>(places.order(), 1);
-  Data dense = Data::matrix(runtime, order, order, sizeof(T), submatrix.owner);
-  bool first = true;
-  blocks.find(submatrix.blocks, submatrix.blocks, [&](Index panel, std::span<const StoredBlock> stored) {
-    std::vector<DensePart> parts;
-    if (dense.local())
-      for (const StoredBlock& block : stored) {
-        parts.push_back(places.part(block, block.element, PartImage::straight));
-        if (a.symmetry() != Symmetry::none && block.row != block.col)
-          parts.push_back(places.part(block, block.element, PartImage::mirrored));
-      }
-    const Data list = make_task_list(runtime, parts, submatrix.owner);
-    sequence.insert(GatherBlocks<T>{.parts = list,
-                                    .values = a.panel(panel),
-                                    .matrix = first ? overwrite(dense) : add_to(dense),
-                                    .symmetry = a.symmetry()});
-    first = false;
-  });
-  if (first) sequence.insert(GatherBlocks<T>{.matrix = overwrite(dense)});
-  return dense;
-}
-
-template <class T>
 std::vector<Data> submit_extraction(Sequence& sequence, const BlockSparseMatrix<T>& a,
                                     Submatrices submatrices) {
+  Runtime& runtime = sequence.runtime();
   double bytes = 0;
-  for (const PrincipalSubmatrix& s : submatrices)
-    if (s.owner == sequence.runtime().rank()) {
-      const auto order = static_cast<double>(s.begins(a.pattern().rows()).back());
-      bytes += order * order * sizeof(T);
-    }
-  require_memory(sequence.runtime(), "principal_submatrices", bytes);
-  SubmatrixBlocks blocks(a.pattern());
+  std::vector<SubmatrixPlaces> places;
   std::vector<Data> dense;
-  for (const PrincipalSubmatrix& s : submatrices) dense.push_back(submit_gather(sequence, a, s, blocks));
+  for (const PrincipalSubmatrix& s : submatrices) {
+    const SubmatrixPlaces& place = places.emplace_back(s, a.pattern().rows());
+    const auto order = static_cast<double>(place.order());
+    if (s.owner == runtime.rank()) bytes += order * order * sizeof(T);
+  }
+  require_memory(runtime, "principal_submatrices", bytes);
+  for (std::size_t s = 0; s < submatrices.size(); ++s) {
+    // StarPU knows no empty matrices.
+    const Index order = std::max<Index>(places[s].order(), 1);
+    dense.push_back(Data::matrix(runtime, order, order, sizeof(T), submatrices[s].owner));
+  }
+  std::vector<char> written(submatrices.size(), 0);
+  SubmatrixBlocks(a.pattern())
+      .find(submatrices, true, [&](const PanelPart& part, std::span<const StoredBlock> stored) {
+        const Data& matrix = dense[part.submatrix];
+        std::vector<DensePart> parts;
+        if (matrix.local())
+          for (const StoredBlock& block : stored) {
+            const SubmatrixPlaces& place = places[part.submatrix];
+            parts.push_back(place.part(block, block.element, PartImage::straight));
+            if (a.symmetry() != Symmetry::none && block.row != block.col)
+              parts.push_back(place.part(block, block.element, PartImage::mirrored));
+          }
+        const Data list = make_task_list(runtime, parts, submatrices[part.submatrix].owner);
+        char& before = written[part.submatrix];
+        sequence.insert(GatherBlocks<T>{.parts = list,
+                                        .values = a.panel(part.panel),
+                                        .matrix = before ? add_to(matrix) : overwrite(matrix),
+                                        .symmetry = a.symmetry()});
+        before = 1;
+      });
+  for (std::size_t s = 0; s < submatrices.size(); ++s)
+    if (!written[s]) sequence.insert(GatherBlocks<T>{.matrix = overwrite(dense[s])});
   for (Index p = 0; p < a.pattern().panels(); ++p)
     if (a.panel(p).valid()) a.panel(p).flush_remote_copies();
   return dense;
@@ -216,7 +266,7 @@ std::vector<Data> submit_extraction(Sequence& sequence, const BlockSparseMatrix<
 /// From a submatrix on another rank than the panel's: its owner packs the blocks, the panel's owner puts them.
 template <class T>
 void scatter_far(Sequence& sequence, const SubmatrixPlaces& places, std::span<const StoredBlock> stored,
-                 const Data& dense, const Data& values) {
+                 Index elements, const Data& dense, const Data& values) {
   Runtime& runtime = sequence.runtime();
   std::vector<DensePart> parts;
   std::vector<BlockMove> moves;
@@ -227,7 +277,7 @@ void scatter_far(Sequence& sequence, const SubmatrixPlaces& places, std::span<co
     if (values.local()) moves.push_back({packed, block.element, part.rows, part.cols, part.rows, part.rows});
     packed += places.elements(block);
   }
-  const Data buffer = Data::bytes(runtime, static_cast<std::size_t>(packed) * sizeof(T), dense.owner());
+  const Data buffer = Data::bytes(runtime, static_cast<std::size_t>(elements) * sizeof(T), dense.owner());
   const Data list = make_task_list(runtime, parts, dense.owner());
   const Data move_list = make_task_list(runtime, moves, values.owner());
   sequence.insert(ScatterBlocks<T>{.parts = list, .matrix = dense, .values = overwrite(buffer)});
@@ -239,24 +289,23 @@ void submit_scatter(Sequence& sequence, Submatrices submatrices, std::span<const
                     const BlockSparseMatrix<T>& b) {
   Runtime& runtime = sequence.runtime();
   const BlockPattern& pattern = b.pattern();
-  SubmatrixBlocks blocks(pattern);
+  std::vector<SubmatrixPlaces> places;
+  for (const PrincipalSubmatrix& s : submatrices) places.emplace_back(s, pattern.rows());
   std::vector<Index> written;
-  for (std::size_t s = 0; s < submatrices.size(); ++s) {
-    const SubmatrixPlaces places(submatrices[s], pattern.rows());
-    blocks.find(
-        submatrices[s].blocks, submatrices[s].columns, [&](Index panel, std::span<const StoredBlock> stored) {
-          written.push_back(panel);
-          const Data& values = b.panel(panel);
-          if (values.owner() != dense[s].owner())
-            return scatter_far<T>(sequence, places, stored, dense[s], values);
-          std::vector<DensePart> parts;
-          if (values.local())
-            for (const StoredBlock& block : stored)
-              parts.push_back(places.part(block, block.element, PartImage::straight));
-          const Data list = make_task_list(runtime, parts, values.owner());
-          sequence.insert(ScatterBlocks<T>{.parts = list, .matrix = dense[s], .values = add_to(values)});
-        });
-  }
+  SubmatrixBlocks(pattern).find(
+      submatrices, false, [&](const PanelPart& part, std::span<const StoredBlock> stored) {
+        written.push_back(part.panel);
+        const Data &values = b.panel(part.panel), &matrix = dense[part.submatrix];
+        const SubmatrixPlaces& place = places[part.submatrix];
+        if (values.owner() != matrix.owner())
+          return scatter_far<T>(sequence, place, stored, part.elements, matrix, values);
+        std::vector<DensePart> parts;
+        if (values.local())
+          for (const StoredBlock& block : stored)
+            parts.push_back(place.part(block, block.element, PartImage::straight));
+        const Data list = make_task_list(runtime, parts, values.owner());
+        sequence.insert(ScatterBlocks<T>{.parts = list, .matrix = matrix, .values = add_to(values)});
+      });
   if (b.symmetry() == Symmetry::none) return;
   std::sort(written.begin(), written.end());
   for (const Index p : panels_on_diagonal(pattern))
@@ -265,7 +314,7 @@ void submit_scatter(Sequence& sequence, Submatrices submatrices, std::span<const
           ImposeSymmetry<T>{.blocks = pattern.blocks_of(p), .values = b.panel(p), .symmetry = b.symmetry()});
 }
 
-/// For each block column that some group names: the block rows stored there.
+/// For each block column that some group names: the block rows that this rank stores there.
 class ColumnRows {
  public:
   ColumnRows(const BlockPattern& pattern, std::span<const std::vector<Index>> groups)
@@ -273,11 +322,13 @@ class ColumnRows {
     for (const auto& group : groups)
       for (const Index column : group) wanted_[static_cast<std::size_t>(column)] = 1;
     const bool half = pattern.layout().symmetry != Symmetry::none;
-    for (Index p = 0; p < pattern.panels(); ++p)
+    for (Index p = 0; p < pattern.panels(); ++p) {
+      if (!pattern.panel_local(p)) continue;
       for (const auto& [row, col] : pattern.coordinates(p)) {
         note(row, col);
         if (half) note(col, row);
       }
+    }
   }
   std::vector<Index> blocks_of(std::span<const Index> columns) const {
     std::vector<Index> blocks(columns.begin(), columns.end());
@@ -297,6 +348,21 @@ class ColumnRows {
   std::vector<std::vector<Index>> rows_;
   std::vector<char> wanted_;
 };
+
+/// The blocks of each submatrix from what each rank has of them. Collective.
+void unite_blocks(const Runtime& runtime, std::vector<PrincipalSubmatrix>& submatrices) {
+  if (runtime.size() == 1) return;
+  struct Member {
+    Index submatrix, block;
+    auto operator<=>(const Member&) const = default;
+  };
+  std::vector<Member> members;
+  for (std::size_t s = 0; s < submatrices.size(); ++s)
+    for (const Index block : submatrices[s].blocks) members.push_back({static_cast<Index>(s), block});
+  for (PrincipalSubmatrix& s : submatrices) s.blocks.clear();
+  for (const auto& [submatrix, block] : values_of_all(runtime, std::move(members)))
+    submatrices[static_cast<std::size_t>(submatrix)].blocks.push_back(block);
+}
 
 /// The largest first, each to the rank that has least to compute.
 void deal(std::vector<PrincipalSubmatrix>& submatrices, const BlockDimension& dimension, int ranks) {
@@ -332,18 +398,25 @@ std::vector<Index> PrincipalSubmatrix::begins(const BlockDimension& dimension) c
 
 std::vector<PrincipalSubmatrix> submatrices_for(const BlockPattern& pattern,
                                                 std::span<const std::vector<Index>> groups) {
-  require_square(pattern.layout());
-  for (const auto& group : groups) require_columns(group, pattern.cols().blocks());
-  const ColumnRows rows(pattern, groups);
-  std::vector<PrincipalSubmatrix> result;
-  for (const auto& group : groups) {
-    std::vector<Index> columns = group;
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    result.push_back({.blocks = rows.blocks_of(columns), .columns = std::move(columns)});
-  }
-  deal(result, pattern.rows(), pattern.runtime().size());
-  return result;
+  const auto check = [&] {
+    require_square(pattern.layout());
+    for (const auto& group : groups) require_columns(group, pattern.cols().blocks());
+  };
+  std::uint64_t hash = argument_hash(pattern.blocks(), pattern.elements());
+  for (const auto& group : groups) hash = hash_of_numbers(hash, group);
+  return collectively(pattern.runtime(), "submatrices_for", hash, check, [&] {
+    const ColumnRows rows(pattern, groups);
+    std::vector<PrincipalSubmatrix> result;
+    for (const auto& group : groups) {
+      std::vector<Index> columns = group;
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      result.push_back({.blocks = rows.blocks_of(columns), .columns = std::move(columns)});
+    }
+    unite_blocks(pattern.runtime(), result);
+    deal(result, pattern.rows(), pattern.runtime().size());
+    return result;
+  });
 }
 
 std::vector<Index> submatrix_blocks(const BlockPattern& pattern, std::span<const Index> columns) {

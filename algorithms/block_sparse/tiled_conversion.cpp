@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
@@ -59,41 +61,82 @@ DensePart mirror_of(DensePart part) {
   return part;
 }
 
-/// The parts that one panel shares with each tile. Every rank knows which tiles these are; the parts are
-/// listed where the task runs.
+/// A panel and a tile with elements of it.
+struct PanelTile {
+  Index panel, row, col;
+  /// By panels, then as tiles are stored.
+  auto operator<=>(const PanelTile&) const = default;
+};
+using SharedParts = KeyedList<PanelTile, DensePart>;
+
+/// The parts that one panel after the other shares with each tile, tiles in the order in which they are met.
 class TileParts {
  public:
-  struct Shared {
-    Index row, col;  ///< of the tile
-    bool listed;
-    std::vector<DensePart> parts;
-  };
   explicit TileParts(const TileLayout& layout)
       : layout_(layout), slot_(static_cast<std::size_t>(layout.row_tiles() * layout.col_tiles()), -1) {}
 
-  void clear() {
-    for (const Shared& shared : shared_) slot_[number(shared.row, shared.col)] = -1;
-    shared_.clear();
+  void begin(Index panel) {
+    for (; first_ < shared_.size(); ++first_) slot_[number(shared_[first_].key)] = -1;
+    panel_ = panel;
   }
-  /// `listed`: whether the task of this tile runs here.
-  void add(Index row, Index col, bool listed, const DensePart& part) {
-    Index& slot = slot_[number(row, col)];
+  void add(Index row, Index col, const DensePart& part) {
+    const PanelTile key{panel_, row, col};
+    Index& slot = slot_[number(key)];
     if (slot < 0) {
       slot = static_cast<Index>(shared_.size());
-      shared_.push_back({row, col, listed, {}});
+      shared_.push_back({key, {}});
     }
-    if (Shared& shared = shared_[static_cast<std::size_t>(slot)]; shared.listed) shared.parts.push_back(part);
+    shared_[static_cast<std::size_t>(slot)].entries.push_back(part);
   }
-  const std::vector<Shared>& all() const noexcept { return shared_; }
+  /// Those of all panels since they were taken last.
+  std::vector<SharedParts> take() {
+    begin(-1);
+    first_ = 0;
+    return std::exchange(shared_, {});
+  }
 
  private:
-  std::size_t number(Index row, Index col) const {
-    return static_cast<std::size_t>(row + col * layout_.row_tiles());
+  std::size_t number(const PanelTile& tile) const {
+    return static_cast<std::size_t>(tile.row + tile.col * layout_.row_tiles());
   }
   const TileLayout& layout_;
+  Index panel_ = -1;
+  std::size_t first_ = 0;    // list of this panel
   std::vector<Index> slot_;  // of the tiles: number in shared_, or -1
-  std::vector<Shared> shared_;
+  std::vector<SharedParts> shared_;
 };
+
+/// Calls visit(pair, parts) for the panels of a matrix and the tiles that share parts with them, which
+/// find(panel) adds to `found` on the panel's owner: the same pairs in the same order on all ranks. Parts are
+/// listed on the rank `runs_on(pair)` alone. Collective.
+template <class Find, class RunsOn, class Visit>
+void for_each_shared(const BlockPattern& pattern, TileParts& found, const Find& find, const RunsOn& runs_on,
+                     const Visit& visit) {
+  const bool alone = pattern.runtime().size() == 1;
+  for (Index panel = 0; panel < pattern.panels(); ++panel) {
+    if (!pattern.panel_local(panel) || pattern.panel_blocks(panel) == 0) continue;
+    found.begin(panel);
+    find(panel);
+    // One panel after the other: no list of all parts.
+    if (alone)
+      for (const auto& [pair, parts] : found.take()) visit(pair, parts);
+  }
+  if (alone) return;
+  std::vector<SharedParts> mine = found.take();
+  std::vector<PanelTile> pairs;
+  for (const SharedParts& shared : mine) pairs.push_back(shared.key);
+  pairs = values_of_all(pattern.runtime(), std::move(pairs));
+  mine = send_lists(pattern.runtime(), std::move(mine), runs_on);
+  std::sort(mine.begin(), mine.end(),
+            [](const SharedParts& x, const SharedParts& y) { return x.key < y.key; });
+  auto next = mine.begin();
+  const std::vector<DensePart> elsewhere;
+  for (const PanelTile& pair : pairs) {
+    const bool here = next != mine.end() && next->key == pair;
+    visit(pair, here ? next->entries : elsewhere);
+    if (here) ++next;
+  }
+}
 
 /// Calls visit(coordinate, element) for the stored blocks of a panel.
 template <class Visit>
@@ -104,12 +147,10 @@ void each_block(const BlockPattern& pattern, Index panel, const Visit& visit) {
 
 /// Where the blocks of a panel, and their mirror images, lie in tiles that there are.
 template <class T>
-void find_targets(const BlockSparseMatrix<T>& a, Index panel, const TiledMatrix<T>& tiled, TileParts& found) {
-  const TileLayout& tiles = tiled.layout();
+void find_targets(const BlockSparseMatrix<T>& a, Index panel, const TileLayout& tiles, TileParts& found) {
   const auto add = [&](Index p, Index q, const DensePart& part) {
-    if (tiles.exists(p, q)) found.add(p, q, tiled.tile(p, q).local(), part);
+    if (tiles.exists(p, q)) found.add(p, q, part);
   };
-  found.clear();
   each_block(a.pattern(), panel, [&](BlockCoordinate at, Index element) {
     const BlockPlace block = place_of_block(a.layout(), at, element);
     cut(block, tiles.tile_rows, tiles.tile_cols, add);
@@ -127,29 +168,33 @@ void submit_to_tiled(Sequence& sequence, const BlockSparseMatrix<T>& a, const Ti
     for (Index i = 0; i < tiled.row_tiles(); ++i)
       if (tiles.exists(i, j)) sequence.insert(GatherBlocks<T>{.matrix = overwrite(tiled.tile(i, j))});
   TileParts found(tiles);
-  for (Index panel = 0; panel < a.pattern().panels(); ++panel) {
-    find_targets(a, panel, tiled, found);
-    for (const TileParts::Shared& shared : found.all()) {
-      const Data& tile = tiled.tile(shared.row, shared.col);
-      const Data list = make_task_list(runtime, shared.parts, tile.owner());
-      sequence.insert(GatherBlocks<T>{
-          .parts = list, .values = a.panel(panel), .matrix = add_to(tile), .symmetry = a.symmetry()});
-    }
-    if (a.panel(panel).valid()) a.panel(panel).flush_remote_copies();
-  }
+  Index flushed = 0;  // panels whose tasks are all inserted
+  const auto flush_before = [&](Index panel) {
+    for (; flushed < panel; ++flushed)
+      if (a.panel(flushed).valid()) a.panel(flushed).flush_remote_copies();
+  };
+  for_each_shared(
+      a.pattern(), found, [&](Index panel) { find_targets(a, panel, tiles, found); },
+      [&](const PanelTile& pair) { return tiled.tile(pair.row, pair.col).owner(); },
+      [&](const PanelTile& pair, const std::vector<DensePart>& parts) {
+        flush_before(pair.panel);
+        const Data& tile = tiled.tile(pair.row, pair.col);
+        const Data list = make_task_list(runtime, parts, tile.owner());
+        sequence.insert(GatherBlocks<T>{
+            .parts = list, .values = a.panel(pair.panel), .matrix = add_to(tile), .symmetry = a.symmetry()});
+      });
+  flush_before(a.pattern().panels());
 }
 
 /// From where in the tiles the blocks of a panel come.
 void find_sources(const BlockPattern& pattern, Index panel, const TileLayout& tiles, TileParts& found) {
-  const bool local = pattern.panel_local(panel);
-  found.clear();
   each_block(pattern, panel, [&](BlockCoordinate at, Index element) {
     cut(place_of_block(pattern.layout(), at, element), tiles.tile_rows, tiles.tile_cols,
         [&](Index p, Index q, DensePart part) {
-          if (!tiles.exists(p, q)) return found.add(q, p, local, mirror_of(part));
+          if (!tiles.exists(p, q)) return found.add(q, p, mirror_of(part));
           if (p == q && tiles.uplo != Uplo::general)
             part.image = tiles.uplo == Uplo::lower ? PartImage::of_lower : PartImage::of_upper;
-          found.add(p, q, local, part);
+          found.add(p, q, part);
         });
   });
 }
@@ -160,23 +205,25 @@ BlockSparseMatrix<T> submit_from_tiled(Sequence& sequence, const TiledMatrix<T>&
   Runtime& runtime = sequence.runtime();
   BlockSparseMatrix<T> result(std::move(shared_pattern));
   const BlockPattern& pattern = result.pattern();
+  // The parts cover all elements: the first task of a panel writes, the others keep what it has written.
+  std::vector<char> written(static_cast<std::size_t>(pattern.panels()), 0);
   TileParts found(tiled.layout());
-  for (Index panel = 0; panel < pattern.panels(); ++panel) {
-    if (pattern.index(panel).blocks() == 0) continue;
-    const Data& values = result.panel(panel);
-    find_sources(pattern, panel, tiled.layout(), found);
-    // The parts cover all elements: the first task writes, the others keep what it has written.
-    bool first = true;
-    for (const TileParts::Shared& from : found.all()) {
-      const Data list = make_task_list(runtime, from.parts, values.owner());
-      sequence.insert(ScatterBlocks<T>{.parts = list,
-                                       .matrix = tiled.tile(from.row, from.col),
-                                       .values = first ? overwrite(values) : add_to(values),
-                                       .symmetry = Symmetry::hermitian});
-      first = false;
-    }
-    if (first) sequence.insert(FillValues<T>{.values = values, .value = T(0)});
-  }
+  for_each_shared(
+      pattern, found, [&](Index panel) { find_sources(pattern, panel, tiled.layout(), found); },
+      [&](const PanelTile& pair) { return pattern.panel_owner(pair.panel); },
+      [&](const PanelTile& pair, const std::vector<DensePart>& parts) {
+        const Data& values = result.panel(pair.panel);
+        const Data list = make_task_list(runtime, parts, values.owner());
+        char& before = written[static_cast<std::size_t>(pair.panel)];
+        sequence.insert(ScatterBlocks<T>{.parts = list,
+                                         .matrix = tiled.tile(pair.row, pair.col),
+                                         .values = before ? add_to(values) : overwrite(values),
+                                         .symmetry = Symmetry::hermitian});
+        before = 1;
+      });
+  for (Index p = 0; p < pattern.panels(); ++p)
+    if (result.panel(p).valid() && !written[static_cast<std::size_t>(p)])
+      sequence.insert(FillValues<T>{.values = result.panel(p), .value = T(0)});
   if (result.symmetry() != Symmetry::none)
     for (const Index p : panels_on_diagonal(pattern))
       sequence.insert(ImposeSymmetry<T>{
@@ -263,8 +310,8 @@ BlockPatternPointer every_block(Runtime& runtime, const BlockLayout& layout) {
   std::vector<BlockCoordinate> blocks;
   for (Index i = 0; i < layout.rows->blocks(); ++i)
     for (Index j = 0; j < layout.cols->blocks(); ++j)
-      if (layout.stores(i, j)) blocks.push_back({i, j});
-  return BlockPattern::make_replicated(runtime, layout, blocks);
+      if (layout.stores(i, j) && layout.owner(i, j) == runtime.rank()) blocks.push_back({i, j});
+  return BlockPattern::make(runtime, layout, blocks);
 }
 
 template <class T>

@@ -124,7 +124,7 @@ VectorProduct<T>::VectorProduct(const BlockSparseMatrix<T>& a, Op op)
       lines_(static_cast<std::size_t>(a.pattern().panels())),
       orders_(lines_.size()) {
   for (Index p = 0; p < a.pattern().panels(); ++p) {
-    if (a.pattern().index(p).elements() == 0) continue;
+    if (a.pattern().panel_elements(p) == 0) continue;
     lines_[static_cast<std::size_t>(p)] = make_lines(a.pattern(), p);
     orders_[static_cast<std::size_t>(p)] = make_order(a.pattern(), p);
   }
@@ -151,8 +151,7 @@ std::vector<std::vector<Data>> VectorProduct<T>::multiply_panels(Sequence& seque
   Parts results(static_cast<std::size_t>(pattern.row_panels()));
   images.resize(static_cast<std::size_t>(pattern.col_panels()));
   for (Index p = 0; p < pattern.panels(); ++p) {
-    const Index elements = pattern.index(p).elements(), row = pattern.row_panel(p),
-                col = pattern.col_panel(p);
+    const Index elements = pattern.panel_elements(p), row = pattern.row_panel(p), col = pattern.col_panel(p);
     if (elements == 0) continue;
     const Index rows = panel_extent(pattern.rows(), row), cols = panel_extent(pattern.cols(), col);
     const auto room = [&](std::vector<Data>& list, Index lines) {
@@ -201,7 +200,7 @@ void VectorProduct<T>::submit(Sequence& sequence, T alpha, const PanelVectors<T>
   // What is in Y's cut is added at once; the rest is summed in its own cut, and then moved.
   std::vector<const Parts*> in_place;
   std::vector<PanelVectors<T>> elsewhere;
-  const auto take = [&](const BlockFactor& factor, const BlockDimensionPointer& cut, const Parts& parts) {
+  const auto take = [&](const VectorFactor& factor, const BlockDimensionPointer& cut, const Parts& parts) {
     if (!factor.active) return;
     if (same_cut(*cut, y.dimension())) return in_place.push_back(&parts);
     elsewhere.emplace_back(y.runtime(), cut, y.width(), segment_owners(a_.layout(), *cut));

@@ -149,7 +149,8 @@ struct CopyBlocksOptions {
 ///
 /// One task for each pair of panels between which something moves, on the owner of B's panel, reads a list of
 /// its moves; where the layouts have the same places, one task a panel, in the longest pieces, or all at once
-/// if the panel has the same blocks. The host's part is a walk over A's blocks.
+/// if the panel has the same blocks. The host's part is a walk over A's blocks; with several ranks over those of
+/// each, which are named to the owners of the panels of B where they may be stored.
 /// Copies of A's panels that other ranks received are dropped.
 /// @throws InvalidArgument if the sizes differ, or B is A.
 template <class T>
@@ -157,7 +158,7 @@ void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
                  const CopyBlocksOptions& options = {});
 
 /// The blocks in `layout` that op(A) has there, as far as the layout stores them and the window touches them
-/// (of size zero: only if the window is the whole matrix). On all ranks, but without communication.
+/// (of size zero: only if the window is the whole matrix). Collective.
 /// @throws InvalidArgument if the layout's sizes are not those of op(A).
 template <class T>
 BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op = Op::none,

@@ -38,12 +38,16 @@ struct PanelIndex {
   }
 };
 
-/// Which blocks a matrix stores, and where. Immutable; known on every rank as a whole (8 to 16 bytes a
-/// block); shared by the matrices that have the same blocks. It must go before its Runtime.
+/// Which blocks a matrix stores, and where. Immutable; shared by the matrices that have the same blocks. It
+/// must go before its Runtime.
+///
+/// With several ranks each knows the index (8 to 16 bytes a block) of its own panels, and of all panels how
+/// many blocks and elements they have. Who needs more for a while asks the other ranks for it (gathered). In
+/// one process all is known.
 ///
 /// A pattern that tasks have found on a GPU stays there: its index comes to the host when it is first asked
 /// for.
-class BlockPattern {
+class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
  public:
   /// Where a block is stored.
   struct Location {
@@ -65,7 +69,8 @@ class BlockPattern {
   /// layout, that any of them names.
   static std::shared_ptr<const BlockPattern> make(Runtime& runtime, const BlockLayout& layout,
                                                   std::span<const BlockCoordinate> local_blocks);
-  /// The same where every rank names every block: nothing is communicated.
+  /// The same where every rank names every block: nothing is communicated. Meanwhile every rank has an index
+  /// of all of them.
   static std::shared_ptr<const BlockPattern> make_replicated(Runtime& runtime, const BlockLayout& layout,
                                                              std::span<const BlockCoordinate> all_blocks);
   /// The same from the finished index of every panel that this rank owns; offsets, other panels' indices and
@@ -73,12 +78,9 @@ class BlockPattern {
   /// @throws InvalidArgument for another number of panels than the layout has.
   static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
                                                          std::vector<PanelIndex> panels);
-  /// The same where every rank has the index of every panel (empty offsets are filled in): no communication.
-  static std::shared_ptr<const BlockPattern> from_known_panels(Runtime& runtime, const BlockLayout& layout,
-                                                               std::vector<PanelIndex> panels);
-
   /// The same from a packed pattern that a task writes (packed()), whose panels have so many blocks and
-  /// elements. In one process.
+  /// elements. It is the whole pattern: with several ranks one that this rank has for itself, of its panels,
+  /// whose index is asked for and then given to from_panels.
   static std::shared_ptr<const BlockPattern> from_packed(Runtime& runtime, const BlockLayout& layout,
                                                          Data packed, std::vector<Index> panel_blocks,
                                                          std::vector<Index> panel_elements,
@@ -116,21 +118,38 @@ class BlockPattern {
   }
   /// This rank holds it.
   bool panel_local(Index panel) const noexcept { return panel_owner(panel) == runtime_->rank(); }
+  /// This rank has the index of a panel: of its own ones always, of others where they were gathered.
+  bool knows(Index panel) const noexcept {
+    return packed_first_ || index_[static_cast<std::size_t>(panel)] != nullptr;
+  }
+  /// The same pattern, in which this rank knows these panels, too, as long as that object lives. Each rank
+  /// names the panels that it needs; their owners send them. In one process the pattern itself. Collective.
+  /// @throws InvalidArgument, on every rank, for a panel that there is not
+  std::shared_ptr<const BlockPattern> gathered(std::span<const Index> panels) const;
+  /// The same with all panels: for small matrices, and for tests. Collective.
+  std::shared_ptr<const BlockPattern> gathered() const;
+  /// Bytes of what this rank keeps: the index of the panels that it knows, in all its forms, and the numbers of
+  /// all panels.
+  std::size_t index_bytes() const noexcept;
+
   /// The blocks of a panel. Waits if a task finds them.
+  /// @throws InvalidArgument for a panel that this rank does not know
   const PanelIndex& index(Index panel) const {
     if (packed_first_) unpack();
-    return index_[static_cast<std::size_t>(panel)];
+    const auto& known = index_[static_cast<std::size_t>(panel)];
+    if (!known) refuse(panel);
+    return *known;
   }
   /// Stored blocks of a panel.
   Index panel_blocks(Index panel) const noexcept { return panel_blocks_[static_cast<std::size_t>(panel)]; }
-  /// Stored blocks of the panels of lower numbers.
+  /// Stored blocks of those panels of lower numbers that this rank knows.
   Index blocks_before(Index panel) const noexcept { return blocks_before_[static_cast<std::size_t>(panel)]; }
   /// Elements of the blocks of a panel.
   Index panel_elements(Index panel) const noexcept {
     return panel_elements_[static_cast<std::size_t>(panel)];
   }
   /// The pattern as tasks read it, on this rank: an array of 32-bit words, as runtime/matrix/packed_pattern.hpp
-  /// describes. Made when it is asked for first.
+  /// describes; panels that this rank does not know have no blocks in it. Made when it is asked for first.
   /// @throws InvalidArgument for a pattern of 2^31 words or more
   const Data& packed() const;
   /// The blocks of a panel as a task sees them: an array of PanelBlock, on the panel's owner; valid where
@@ -138,38 +157,52 @@ class BlockPattern {
   const Data& blocks_of(Index panel) const;
 
   /// Where a block is stored, if it is.
+  /// @throws InvalidArgument if its panel has blocks, but this rank does not know them
   std::optional<Location> find(Index block_row, Index block_col) const;
   /// Stored blocks.
   Index blocks() const noexcept { return blocks_; }
   /// Elements of stored blocks.
   Index elements() const noexcept { return elements_; }
   /// Stored blocks in a block row, whatever panel they are in.
+  /// @throws InvalidArgument if one of these panels has blocks, but this rank does not know them
   Index blocks_in_row(Index block_row) const;
-  /// Found with the blocks, or when it is first asked for.
+  /// Elements of the stored blocks whose row and column have the same number.
+  Index diagonal_elements() const;
+  /// Equal on all ranks. Found with the blocks, or in one process when it is first asked for.
   Identity identity() const;
   /// The same layout and the same blocks: values lie at the same places.
   bool operator==(const BlockPattern& other) const;
   /// The coordinates of the blocks of a panel, in order.
+  /// @throws InvalidArgument if the panel has blocks, but this rank does not know them
   std::vector<BlockCoordinate> coordinates(Index panel) const;
 
  private:
   BlockPattern(Runtime& runtime, const BlockLayout& layout) : runtime_(&runtime), layout_(layout) {}
-  static std::shared_ptr<const BlockPattern> gathered(Runtime& runtime, const BlockLayout& layout,
-                                                      std::vector<PanelIndex> panels);
   template <class Visit>
-  void compress(const Visit& for_each_block);
+  void compress(const Visit& for_each_block, bool all);
+  void take(std::vector<PanelIndex> panels, bool all);
+  void share_numbers();
+  void forget_others();
   void complete();
+  Identity identity_of_known() const;
+  Index diagonal_of_known() const;
+  std::shared_ptr<const BlockPattern> exchanged(std::span<const Index> wanted) const;
+  std::vector<std::byte> indices_of(std::span<const std::byte> panels) const;
+  PanelIndex received(Index panel, const std::byte*& from) const;
+  [[noreturn]] void refuse(Index panel) const;
   Data describe(Index panel) const;
   void unpack() const;
-  void unpack_panel(std::span<const std::int32_t> words, Index panel) const;
+  PanelIndex unpack_panel(std::span<const std::int32_t> words, Index panel) const;
+  Index packed_words() const noexcept;
   Data pack() const;
   Runtime* runtime_;
   BlockLayout layout_;
-  mutable std::vector<PanelIndex> index_;
+  mutable std::vector<std::shared_ptr<const PanelIndex>> index_;  // null: not known on this rank
   mutable std::vector<Data> entries_;
   mutable Data packed_;
   std::vector<Index> panel_blocks_, blocks_before_, panel_elements_;
   Index blocks_ = 0, elements_ = 0;
+  Index diagonal_elements_ = 0;                  // with several ranks
   bool packed_first_ = false;                    // the index is made from packed_
   std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
   mutable std::once_flag packing_;               // of packed_, or of the index

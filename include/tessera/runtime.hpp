@@ -183,6 +183,10 @@ class Runtime {
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> bytes) const;
   /// The same on rank `root`; nothing on the others.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root) const;
+  /// pieces[r] goes to rank r: the bytes that each rank has for this one, by rank. Any lengths; in one process
+  /// just the argument.
+  /// @param pieces one for each rank
+  std::vector<std::vector<std::byte>> all_to_all(std::vector<std::vector<std::byte>> pieces) const;
   /// Waits for all ranks.
   void barrier() const;
   /// key = {-(1 + stage), -index, code} of this rank's failure or zeros: becomes the earliest failure of all
@@ -195,6 +199,8 @@ class Runtime {
 
  private:
   std::vector<std::vector<std::byte>> gather_rounds(std::span<const std::byte> bytes, int root) const;
+  std::vector<std::vector<std::byte>> exchange_rounds(
+      const std::vector<std::vector<std::byte>>& pieces) const;
   void join(Communicator communicator);
   void start(const RuntimeOptions& options);
   void stop_starpu() noexcept;

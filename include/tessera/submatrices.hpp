@@ -30,13 +30,13 @@ struct PrincipalSubmatrix {
 };
 
 /// The block rows that are stored in any of these block columns, and the columns themselves, ascending; of a
-/// half-stored matrix with the images of its blocks. On any rank, without communication.
+/// half-stored matrix with the images of its blocks. On all ranks. Collective: each rank knows its own blocks.
 /// @throws InvalidArgument for a column outside, or a matrix that is not square.
 std::vector<Index> submatrix_blocks(const BlockPattern& pattern, std::span<const Index> columns);
 
 /// A submatrix for each group of block columns: its blocks are those of submatrix_blocks. They are dealt to
 /// the ranks by the third power of their orders, the largest first, each to the rank with the least so far; the
-/// caller may change the owners. On all ranks, without communication.
+/// caller may change the owners. On all ranks. Collective.
 /// @throws InvalidArgument as submatrix_blocks
 std::vector<PrincipalSubmatrix> submatrices_for(const BlockPattern& pattern,
                                                 std::span<const std::vector<Index>> groups);

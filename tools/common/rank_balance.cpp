@@ -35,7 +35,7 @@ Json rank_balance(const Runtime& runtime, const MultiplyResult& result,
   for (const BlockPattern* matrix : std::set<const BlockPattern*>(matrices.begin(), matrices.end()))
     for (Index panel = 0; panel < matrix->panels(); ++panel)
       elements[static_cast<std::size_t>(matrix->panel_owner(panel))] +=
-          static_cast<double>(matrix->index(panel).elements());
+          static_cast<double>(matrix->panel_elements(panel));
   return {{"products", of_ranks(products)}, {"flop", of_ranks(flop)}, {"elements", of_ranks(elements)}};
 }
 

@@ -45,6 +45,15 @@ std::vector<double> squared_norms(const BlockSparseMatrix<T>& a, Op op, bool of_
   return norms;
 }
 
+/// Whether a check skips a block: of a product that keeps C's blocks those that C does not store. Each rank
+/// checks the blocks that it would store.
+template <class T>
+bool skipped(const SparseProduct<T>& product, Index row, Index col) {
+  const BlockSparseMatrix<T>& c = *product.c;
+  return product.retain_sparsity &&
+         (c.layout().owner(row, col) != c.runtime().rank() || !c.pattern().find(row, col));
+}
+
 template <class T>
 Index inner_order(const SparseProduct<T>& product) {
   return product.op_a == Op::none ? product.a->cols() : product.a->rows();
@@ -158,7 +167,7 @@ CheckRecord check_against_dense(const SparseProduct<T>& product, const std::vect
   for (Index col = 0; col < cols.blocks(); ++col)
     for (const Index row :
          std::span(rows_with_elements).first(cols.size(col) > 0 ? rows_with_elements.size() : 0)) {
-      if (product.retain_sparsity && !c.pattern().find(row, col)) continue;
+      if (skipped(product, row, col)) continue;
       for (Index j = cols.first(col); j < cols.first(col + 1); ++j)
         for (Index i = rows.first(row); i < rows.first(row + 1); ++i) {
           const auto at = static_cast<std::size_t>(i + j * c.rows());
@@ -167,6 +176,7 @@ CheckRecord check_against_dense(const SparseProduct<T>& product, const std::vect
           worst = std::max(worst, quotient(std::abs(Complex(ours[at]) - Complex(reference[at])), allowed));
         }
     }
+  c.runtime().all_reduce_max(&worst, 1);
   CheckRecord record;
   record.residual = worst;
   return record;
@@ -237,7 +247,7 @@ CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed
         6 * 2 * product.filter / check_bound * std::sqrt(static_cast<double>(end - first));
     const double x_norm = std::sqrt(static_cast<double>(cols.first(end) - cols.first(first)));
     for (Index row = 0; row < rows.blocks(); ++row) {
-      if (product.retain_sparsity && !c.pattern().find(row, first)) continue;
+      if (skipped(product, row, first)) continue;
       for (Index i = rows.first(row); i < rows.first(row + 1); ++i) {
         const auto at = static_cast<std::size_t>(i);
         const double allowed = eps * (std::abs(product.alpha) * std::sqrt(a[at] * b_square) +
@@ -247,6 +257,7 @@ CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed
       }
     }
   }
+  c.runtime().all_reduce_max(&worst, 1);
   CheckRecord record;
   record.residual = worst;
   return record;

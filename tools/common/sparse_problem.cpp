@@ -53,8 +53,9 @@ double SparseShape::memory(Index rows, Index cols, double occupation, std::size_
   };
   const double m = static_cast<double>(rows), n = static_cast<double>(cols), block = mean_block();
   const double values = static_cast<double>(element_bytes) * m * n * occupation / runtime->size();
-  return values + pattern_memory({m / block, n / block, panels(rows, grid.rows), panels(cols, grid.cols),
-                                  m / block * (n / block) * occupation});
+  return values +
+         pattern_memory({m / block, n / block, panels(rows, grid.rows), panels(cols, grid.cols),
+                         m / block * (n / block) * occupation, static_cast<double>(runtime->size())});
 }
 
 double SparseShape::product_occupation(const std::string& kind, Index n, double occupation) const {

@@ -40,7 +40,7 @@ inline constexpr std::size_t panel_sum_bytes =
 /// |---------------|---------|------------------------------------------|------------------------------------------|
 /// | pattern       | read    | packed pattern                           | the matrix'                              |
 /// | other_pattern | read    | packed pattern                           | of the other matrix; for scalar products |
-/// | norms         | read    | array of double, for all blocks          | from BlockNorms; for squares and eps     |
+/// | norms         | read    | array of double, for each block          | from BlockNorms; for squares and eps     |
 /// | values        | read    | arrays                                   | panels of both matrices                  |
 /// | sums          | write   | SumLayout::size doubles a panel          | the sums                                 |
 /// | work          | scratch | array of double, panel_sum_bytes at least | partial results, on GPUs                 |

@@ -18,10 +18,11 @@ void check_add(Runtime& runtime, const BlockLayout& layout, const BlockLayout& o
   run_sequence(runtime, [&](Sequence& sequence) { add(sequence, alpha, a, beta, b); });
   expect_matrix(a, expected, 16);
   EXPECT_EQ(a.layout(), layout);
+  const auto sum = a.pattern().gathered();
   for (Index i = 0; i < a.block_rows(); ++i)
     for (Index j = 0; j < a.block_cols(); ++j)
       if (layout.stores(i, j) && layout.rows->size(i) > 0 && layout.cols->size(j) > 0) {
-        EXPECT_EQ(a.pattern().find(i, j).has_value(),
+        EXPECT_EQ(sum->find(i, j).has_value(),
                   chosen(21, layout.symmetry, i, j, 0.5) || chosen(22, other.symmetry, i, j, 0.5));
       }
   // All blocks exist now, so the same update runs in place.
@@ -133,10 +134,11 @@ void check_hadamard(Runtime& runtime, const BlockLayout& layout, const BlockLayo
   EXPECT_TRUE(c.layout().same_places(layout));
   expect_matrix(c, mapped(x, [&, &y = y](T e, Index i, Index j) { return e * y(i, j); }), 8);
   expect_matrix(square, mapped(x, [](T e, Index, Index) { return e * e; }), 8);
+  const auto product = c.pattern().gathered();
   for (Index i = 0; i < a.block_rows(); ++i)
     for (Index j = 0; j < a.block_cols(); ++j)
       if (layout.stores(i, j) && layout.rows->size(i) > 0 && layout.cols->size(j) > 0) {
-        EXPECT_EQ(c.pattern().find(i, j).has_value(),
+        EXPECT_EQ(product->find(i, j).has_value(),
                   chosen(29, layout.symmetry, i, j, 0.5) && chosen(30, other.symmetry, i, j, 0.5));
       }
 }

@@ -11,8 +11,9 @@
 namespace tessera::test {
 using namespace detail;
 
-/// All queries of a pattern must agree with the set of blocks that it should have.
-inline void check_pattern(const BlockPattern& pattern, const std::set<BlockCoordinate>& blocks) {
+/// All queries of a pattern that this rank knows as a whole must agree with the set of blocks that it should
+/// have.
+inline void check_known_pattern(const BlockPattern& pattern, const std::set<BlockCoordinate>& blocks) {
   const BlockLayout& layout = pattern.layout();
   Index elements = 0, count = 0;
   for (Index i = 0; i < layout.rows->blocks(); ++i) {
@@ -28,6 +29,10 @@ inline void check_pattern(const BlockPattern& pattern, const std::set<BlockCoord
     }
     EXPECT_EQ(pattern.blocks_in_row(i), in_row);
   }
+  Index on_diagonal = 0;
+  for (const auto& [i, j] : blocks)
+    if (i == j) on_diagonal += layout.rows->size(i) * layout.cols->size(j);
+  EXPECT_EQ(pattern.diagonal_elements(), on_diagonal);
   EXPECT_EQ(pattern.elements(), elements);
   EXPECT_EQ(pattern.blocks(), static_cast<Index>(blocks.size()));
   for (Index p = 0; p < pattern.panels(); ++p) {
@@ -56,6 +61,53 @@ inline void check_pattern(const BlockPattern& pattern, const std::set<BlockCoord
     }
   }
   EXPECT_EQ(count, pattern.blocks());
+}
+
+/// A rank knows the index of its panels, and says so where it is asked for that of another one.
+inline void check_own_panels(const BlockPattern& pattern, const std::set<BlockCoordinate>& blocks) {
+  const bool all = pattern.runtime().size() == 1;
+  Index before = 0;
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    EXPECT_EQ(pattern.knows(p), all || pattern.panel_local(p));
+    EXPECT_EQ(pattern.blocks_before(p), before);
+    if (!pattern.knows(p)) {
+      EXPECT_THROW(pattern.index(p), InvalidArgument);
+      continue;
+    }
+    EXPECT_EQ(pattern.index(p).blocks(), pattern.panel_blocks(p));
+    EXPECT_EQ(pattern.index(p).elements(), pattern.panel_elements(p));
+    before += pattern.panel_blocks(p);
+  }
+  for (const auto& [i, j] : blocks) {
+    if (pattern.layout().owner(i, j) == pattern.runtime().rank())
+      EXPECT_TRUE(pattern.find(i, j)) << i << ' ' << j;
+    else
+      EXPECT_THROW(pattern.find(i, j), InvalidArgument) << i << ' ' << j;
+  }
+}
+
+/// One panel more is known where it was asked for, and no other.
+inline void check_gathered_panel(const BlockPattern& pattern, const BlockPattern& whole) {
+  if (pattern.panels() == 0) return;
+  const Index wanted = (pattern.runtime().rank() + 1) % pattern.panels();
+  const auto more = pattern.gathered(std::span(&wanted, 1));
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    EXPECT_EQ(more->knows(p), pattern.knows(p) || p == wanted);
+    if (!more->knows(p)) continue;
+    EXPECT_TRUE(more->index(p).same_blocks(whole.index(p)));
+    EXPECT_EQ(more->index(p).offset, whole.index(p).offset);
+  }
+  EXPECT_TRUE(*more == pattern);
+  const Index outside = pattern.panels();
+  EXPECT_THROW(pattern.gathered(std::span(&outside, 1)), InvalidArgument);
+}
+
+/// What each rank knows, and what all know together. Collective.
+inline void check_pattern(const BlockPattern& pattern, const std::set<BlockCoordinate>& blocks) {
+  const auto whole = pattern.gathered();
+  check_known_pattern(*whole, blocks);
+  check_own_panels(pattern, blocks);
+  check_gathered_panel(pattern, *whole);
 }
 
 /// Makes a pattern of drawn blocks in all three ways. Some blocks are named repeatedly and by ranks

@@ -83,12 +83,13 @@ DenseMatrix dense(const BlockSparseMatrix<T>& a) {
 
 using BlockSet = std::set<std::pair<Index, Index>>;
 
-/// Coordinates of the stored blocks; `full` adds the mirror images that symmetry implies.
+/// Coordinates of the stored blocks of all ranks; `full` adds the mirror images that symmetry implies.
 template <class T>
 BlockSet stored_blocks(const BlockSparseMatrix<T>& a, bool full = false) {
   BlockSet blocks;
-  for (Index p = 0; p < a.pattern().panels(); ++p)
-    for (const auto& [row, col] : a.pattern().coordinates(p)) {
+  const auto pattern = a.pattern().gathered();
+  for (Index p = 0; p < pattern->panels(); ++p)
+    for (const auto& [row, col] : pattern->coordinates(p)) {
       blocks.insert({row, col});
       if (full && a.symmetry() != Symmetry::none) blocks.insert({col, row});
     }

@@ -96,10 +96,11 @@ template <class T>
 void check_block_norms(Runtime& runtime, const BlockLayout& layout) {
   auto [a, x] = make_problem<T>(runtime, layout, 42);
   const auto norms = block_norms_squared(a);
+  const auto pattern = a.pattern().gathered();
   SameEverywhere all(runtime);
   ASSERT_EQ(Index(norms.size()), a.pattern().panels());
   for (Index p = 0; p < a.pattern().panels(); ++p) {
-    const auto coordinates = a.pattern().coordinates(p);
+    const auto coordinates = pattern->coordinates(p);
     ASSERT_EQ(norms[std::size_t(p)].size(), coordinates.size());
     for (std::size_t b = 0; b < coordinates.size(); ++b) {
       double sum = 0;

@@ -92,6 +92,27 @@ TEST_F(DistributedTasks, Collectives) {
   runtime().barrier();
 }
 
+/// What goes from one rank to another: nothing, little, or more than one message takes.
+std::vector<std::byte> piece_for(int from, int to, std::size_t most) {
+  std::vector<std::byte> piece((from + 2 * to) % 3 * most / 2);
+  for (std::size_t at = 0; at < piece.size(); ++at)
+    piece[at] = static_cast<std::byte>((static_cast<std::size_t>(7 * from + 3 * to) + at) % 251);
+  return piece;
+}
+
+TEST_F(DistributedTasks, AllToAll) {
+  const int size = runtime().size(), me = runtime().rank();
+  for (const std::size_t most :
+       {std::size_t{0}, std::size_t{10}, (std::size_t{1} << 27) / std::size_t(size) + 10}) {
+    std::vector<std::vector<std::byte>> pieces;
+    for (int to = 0; to < size; ++to) pieces.push_back(piece_for(me, to, most));
+    const auto received = runtime().all_to_all(std::move(pieces));
+    ASSERT_EQ(int(received.size()), size);
+    for (int from = 0; from < size; ++from)
+      EXPECT_TRUE(received[std::size_t(from)] == piece_for(from, me, most));
+  }
+}
+
 TEST_F(DistributedTasks, AChainPassesThroughAllRanks) {
   const int size = runtime().size();
   std::vector<Data> pieces;

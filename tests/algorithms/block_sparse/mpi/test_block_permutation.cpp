@@ -56,7 +56,7 @@ Outcome square_of(Runtime& runtime, const BlockLayout& layout, Index width) {
   }
   for (const auto* pattern : {&a.pattern(), &c.pattern()})
     for (Index p = 0; p < pattern->panels(); ++p)
-      elements[std::size_t(pattern->panel_owner(p))] += double(pattern->index(p).elements());
+      elements[std::size_t(pattern->panel_owner(p))] += double(pattern->panel_elements(p));
   outcome.products = max_over_mean(products);
   outcome.flop = max_over_mean(flop);
   outcome.elements = max_over_mean(elements);

@@ -66,10 +66,10 @@ class Vectors {
     const Data blocks = upload(runtime_, shape_.blocks), lines = upload(runtime_, shape_.lines),
                order = upload(runtime_, shape_.order), values = vector(shape_.elements, 1),
                x = vector(shape_.cols * width, 2), x_image = vector(shape_.rows * width, 3);
-    const BlockFactor straights[] = {{.active = true},
-                                     {.active = true, .diagonal = false, .conjugated = true}},
-                      images[] = {{.active = true, .diagonal = false, .conjugated = true, .negative = true},
-                                  {.active = true}};
+    const VectorFactor straights[] = {{.active = true},
+                                      {.active = true, .diagonal = false, .conjugated = true}},
+                       images[] = {{.active = true, .diagonal = false, .conjugated = true, .negative = true},
+                                   {.active = true}};
     for (int k = 0; k < 2; ++k) {
       const Data y = vector(shape_.rows * width, 4), y_image = vector(shape_.cols * width, 5);
       run([&](Sequence& sequence) {
