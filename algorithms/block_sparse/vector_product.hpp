@@ -12,8 +12,8 @@ namespace tessera::detail {
 
 /// The two ways in which the stored blocks of a matrix make op(A).
 struct VectorFactors {
-  BlockFactor straight;  ///< a block as it stands: its columns meet X, its rows give Y
-  BlockFactor image;     ///< its mirror image: its rows meet X, its columns give Y
+  VectorFactor straight;  ///< a block as it stands: its columns meet X, its rows give Y
+  VectorFactor image;     ///< its mirror image: its rows meet X, its columns give Y
 };
 VectorFactors vector_factors(Symmetry symmetry, Op op) noexcept;
 

@@ -38,7 +38,7 @@ namespace {
 constexpr Index least_width = 4, least_elements = 256;
 
 template <class T>
-T sign_of(const BlockFactor& factor) {
+T sign_of(const VectorFactor& factor) {
   return factor.negative ? T(-1) : T(1);
 }
 

@@ -13,7 +13,7 @@ namespace {
 /// The product of an element of a block with the element of a vector that it meets, in one direction.
 template <class S>
 struct BlockTimesVector {
-  BlockFactor factor;
+  VectorFactor factor;
   const S* __restrict__ values;
   const S* __restrict__ x;
   Index ldx;

@@ -12,7 +12,7 @@
 namespace tessera::detail {
 
 /// How the blocks B of a panel are applied in one direction: as they stand, or as their mirror images.
-struct BlockFactor {
+struct VectorFactor {
   bool active = false;      ///< at all
   bool diagonal = true;     ///< blocks on the diagonal of the matrix, too
   bool conjugated = false;  ///< conj(B), or B^H instead of B^T
@@ -48,7 +48,7 @@ struct PanelTimesVectors {
   Read<Array<T>> values;
   Read<Array<T>> x{}, x_image{};
   Write<Array<T>> y{}, y_image{};
-  BlockFactor straight, image;
+  VectorFactor straight, image;
   Index rows, cols;              ///< of the panel, in elements
   Index block_rows, block_cols;  ///< the same in blocks
   Index width;                   ///< vectors

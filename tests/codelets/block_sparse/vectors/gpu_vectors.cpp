@@ -66,7 +66,7 @@ class Vectors {
     const Data blocks = upload(runtime_, shape_.blocks), lines = upload(runtime_, shape_.lines),
                order = upload(runtime_, shape_.order), values = vector(shape_.elements, 1),
                x = vector(shape_.cols * width, 2), x_image = vector(shape_.rows * width, 3);
-    const BlockFactor straights[] = {{.active = true},
+    const VectorFactor straights[] = {{.active = true},
                                      {.active = true, .diagonal = false, .conjugated = true}},
                       images[] = {{.active = true, .diagonal = false, .conjugated = true, .negative = true},
                                   {.active = true}};
