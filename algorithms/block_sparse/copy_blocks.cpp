@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include <tessera/algorithms/block_sparse/image_moves.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
@@ -24,21 +25,38 @@ struct Way {
   bool diagonal = true;  ///< diagonal blocks go this way, too
 };
 
+/// Turns the way of blocks into that of their mirror images.
+template <class T>
+void mirror(Symmetry symmetry, Way<T>& way) {
+  way.transposed = !way.transposed;
+  if (symmetry == Symmetry::hermitian) way.conjugated = !way.conjugated;
+  if (symmetry == Symmetry::antisymmetric) way.factor = -way.factor;
+}
+
+/// Where `ways` has that of the stored blocks: those of a half-stored matrix go a second way to their mirror
+/// images.
+template <class T>
+void add_mirror_images(Symmetry symmetry, std::vector<Way<T>>& ways) {
+  if (symmetry == Symmetry::none) return;
+  ways.push_back(ways.front());
+  mirror(symmetry, ways.back());
+  ways.back().diagonal = false;
+}
+
 /// The ways that lead from A to op(A). A half-stored matrix is, transposed, itself or its conjugate but for
-/// the sign; its blocks go a second way to their mirror images.
+/// the sign.
 template <class T>
 std::vector<Way<T>> ways_of(Symmetry symmetry, Op op, bool conjugated, T factor) {
   std::vector<Way<T>> ways{{op != Op::none, conjugated != (op == Op::adjoint), factor}};
-  if (symmetry == Symmetry::none) return ways;
-  const auto mirror = [&](Way<T>& way) {
-    way.transposed = !way.transposed;
-    if (symmetry == Symmetry::hermitian) way.conjugated = !way.conjugated;
-    if (symmetry == Symmetry::antisymmetric) way.factor = -way.factor;
-  };
-  if (ways.front().transposed) mirror(ways.front());
-  ways.push_back(ways.front());
-  mirror(ways.back());
-  ways.back().diagonal = false;
+  if (symmetry != Symmetry::none && ways.front().transposed) mirror(symmetry, ways.front());
+  add_mirror_images(symmetry, ways);
+  return ways;
+}
+
+/// The same from the way of the stored blocks, without a factor.
+std::vector<Way<double>> ways_of(Symmetry symmetry, const BlockWay& way) {
+  std::vector<Way<double>> ways{{way.transposed, way.conjugated, way.negated ? -1.0 : 1.0}};
+  add_mirror_images(symmetry, ways);
   return ways;
 }
 
@@ -256,6 +274,38 @@ BlockSparseMatrix<T> submit_permuted(Sequence& sequence, const BlockSparseMatrix
 
 }  // namespace
 
+BlockWay image_way(Symmetry symmetry, Op op, bool is_complex) {
+  const Way<double> way = ways_of(symmetry, op, false, 1.0).front();
+  return {way.transposed, is_complex && way.conjugated, way.factor < 0};
+}
+
+BlockPatternPointer image_pattern(const BlockPatternPointer& a, const BlockLayout& layout, bool transposed,
+                                  const ElementWindow& window) {
+  const bool whole = covers(window, layout);
+  if (whole && !transposed && layout == a->layout()) return a;
+  std::vector<BlockCoordinate> blocks;
+  blocks.reserve(static_cast<std::size_t>(a->blocks()));
+  for (const Way<double>& way : ways_of(a->layout().symmetry, BlockWay{.transposed = transposed}))
+    for (Index panel = 0; panel < a->panels(); ++panel)
+      for_each_image(*a, panel, way, {}, [&](Index row, Index col, Index) {
+        if (layout.stores(row, col) && (whole || touches(window, layout, row, col)))
+          blocks.push_back({row, col});
+      });
+  return BlockPattern::make_replicated(a->runtime(), layout, blocks);
+}
+
+void for_each_image_move(const BlockPattern& a, const BlockPattern& image, const BlockWay& stored,
+                         const ElementWindow& window,
+                         const std::function<void(const ImageMovesOfPanels&)>& visit) {
+  const Renumbering none;
+  MoveFinder finder(a, image, window, none);
+  const auto ways = ways_of(a.layout().symmetry, stored);
+  for (Index source = 0; source < a.panels(); ++source)
+    for (const Way<double>& way : ways)
+      for (const auto& [destination, listed, moves] : finder.find(source, way))
+        visit({source, destination, {way.transposed, way.conjugated, way.factor < 0}, moves});
+}
+
 }  // namespace tessera::detail
 
 namespace tessera {
@@ -286,19 +336,8 @@ template <class T>
 BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op,
                                   const ElementWindow& window) {
   require_image(a, layout, op);
-  const BlockPattern& from = a.pattern();
-  const bool whole = covers(window, layout);
-  const auto ways = ways_of(a.symmetry(), op, false, T(1));
-  if (whole && !ways.front().transposed && layout == from.layout()) return a.pattern_pointer();
-  std::vector<BlockCoordinate> blocks;
-  blocks.reserve(static_cast<std::size_t>(from.blocks()));
-  for (const Way<T>& way : ways)
-    for (Index panel = 0; panel < from.panels(); ++panel)
-      for_each_image(from, panel, way, {}, [&](Index row, Index col, Index) {
-        if (layout.stores(row, col) && (whole || touches(window, layout, row, col)))
-          blocks.push_back({row, col});
-      });
-  return BlockPattern::make_replicated(a.runtime(), layout, blocks);
+  return image_pattern(a.pattern_pointer(), layout, image_way(a.symmetry(), op, is_complex<T>).transposed,
+                       window);
 }
 
 template <class T>
