@@ -201,7 +201,7 @@ void VectorProduct<T>::submit(Sequence& sequence, T alpha, const PanelVectors<T>
   // What is in Y's cut is added at once; the rest is summed in its own cut, and then moved.
   std::vector<const Parts*> in_place;
   std::vector<PanelVectors<T>> elsewhere;
-  const auto take = [&](const BlockFactor& factor, const BlockDimensionPointer& cut, const Parts& parts) {
+  const auto take = [&](const VectorFactor& factor, const BlockDimensionPointer& cut, const Parts& parts) {
     if (!factor.active) return;
     if (same_cut(*cut, y.dimension())) return in_place.push_back(&parts);
     elsewhere.emplace_back(y.runtime(), cut, y.width(), segment_owners(a_.layout(), *cut));
