@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
+#include <tessera/algorithms/block_sparse/new_panel.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -79,16 +80,17 @@ using namespace detail;
 template <class T>
 BlockSparseMatrix<T>::BlockSparseMatrix(BlockPatternPointer pattern) : pattern_(std::move(pattern)) {
   const auto make = [&] {
-    for (Index p = 0; p < pattern_->panels(); ++p) {
-      panels_.emplace_back();
-      if (pattern_->panel_blocks(p) == 0) continue;
-      const auto bytes =
-          static_cast<std::size_t>(std::max<Index>(pattern_->panel_elements(p), 1)) * sizeof(T);
-      panels_.back() = Data::bytes(runtime(), bytes, pattern_->panel_owner(p));
-    }
+    panels_.resize(static_cast<std::size_t>(pattern_->panels()));
+    for (Index p = 0; p < pattern_->panels(); ++p)
+      if (pattern_->panel_blocks(p) > 0) panels_[static_cast<std::size_t>(p)] = new_panel<T>(*pattern_, p);
   };
   collectively(runtime(), "BlockSparseMatrix", argument_hash(pattern_->blocks(), pattern_->elements()), make);
 }
+
+template <class T>
+BlockSparseMatrix<T>::BlockSparseMatrix(BlockPatternPointer pattern,
+                                        std::vector<std::shared_ptr<const Data>> panels) noexcept
+    : pattern_(std::move(pattern)), panels_(std::move(panels)) {}
 
 template <class T>
 void BlockSparseMatrix<T>::put_block(Index block_row, Index block_col, MatrixView<const T> values) {

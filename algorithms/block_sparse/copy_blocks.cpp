@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include <tessera/algorithms/block_sparse/block_moves.hpp>
+#include <tessera/algorithms/block_sparse/image_moves.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
@@ -24,21 +25,38 @@ struct Way : BlockWay {
   T factor;
 };
 
+/// Turns the way of blocks into that of their mirror images.
+template <class T>
+void mirror(Symmetry symmetry, Way<T>& way) {
+  way.transposed = !way.transposed;
+  if (symmetry == Symmetry::hermitian) way.conjugated = !way.conjugated;
+  if (symmetry == Symmetry::antisymmetric) way.factor = -way.factor;
+}
+
+/// Where `ways` has that of the stored blocks: those of a half-stored matrix go a second way to their mirror
+/// images.
+template <class T>
+void add_mirror_images(Symmetry symmetry, std::vector<Way<T>>& ways) {
+  if (symmetry == Symmetry::none) return;
+  ways.push_back(ways.front());
+  mirror(symmetry, ways.back());
+  ways.back().diagonal = false;
+}
+
 /// The ways that lead from A to op(A). A half-stored matrix is, transposed, itself or its conjugate but for
-/// the sign; its blocks go a second way to their mirror images.
+/// the sign.
 template <class T>
 std::vector<Way<T>> ways_of(Symmetry symmetry, Op op, bool conjugated, T factor) {
   std::vector<Way<T>> ways{{{.transposed = op != Op::none}, conjugated != (op == Op::adjoint), factor}};
-  if (symmetry == Symmetry::none) return ways;
-  const auto mirror = [&](Way<T>& way) {
-    way.transposed = !way.transposed;
-    if (symmetry == Symmetry::hermitian) way.conjugated = !way.conjugated;
-    if (symmetry == Symmetry::antisymmetric) way.factor = -way.factor;
-  };
-  if (ways.front().transposed) mirror(ways.front());
-  ways.push_back(ways.front());
-  mirror(ways.back());
-  ways.back().diagonal = false;
+  if (symmetry != Symmetry::none && ways.front().transposed) mirror(symmetry, ways.front());
+  add_mirror_images(symmetry, ways);
+  return ways;
+}
+
+/// The same from the way of the stored blocks, without a factor.
+std::vector<Way<double>> ways_of(Symmetry symmetry, const ImageWay& way) {
+  std::vector<Way<double>> ways{{{.transposed = way.transposed}, way.conjugated, way.negated ? -1.0 : 1.0}};
+  add_mirror_images(symmetry, ways);
   return ways;
 }
 
@@ -107,10 +125,9 @@ void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
 
 /// The blocks of op(A) that the layout stores and `wanted`, with new numbers. Collective.
 template <class T, class Wanted>
-BlockPatternPointer pattern_of_images(const BlockSparseMatrix<T>& a, std::span<const Way<T>> ways,
+BlockPatternPointer pattern_of_images(const BlockPattern& from, const std::vector<Way<T>>& ways,
                                       const Renumbering& renumbering, const BlockLayout& layout,
                                       const Wanted& wanted) {
-  const BlockPattern& from = a.pattern();
   std::vector<BlockCoordinate> blocks;
   for (const Way<T>& way : ways)
     for (Index panel = 0; panel < from.panels(); ++panel)
@@ -118,7 +135,7 @@ BlockPatternPointer pattern_of_images(const BlockSparseMatrix<T>& a, std::span<c
         for_each_image(from, panel, way, renumbering, [&](Index row, Index col, Index) {
           if (layout.stores(row, col) && wanted(row, col)) blocks.push_back({row, col});
         });
-  return BlockPattern::make(a.runtime(), layout, blocks);
+  return BlockPattern::make(from.runtime(), layout, blocks);
 }
 
 /// What a layout for op(A) must be.
@@ -154,12 +171,39 @@ BlockSparseMatrix<T> submit_permuted(Sequence& sequence, const BlockSparseMatrix
   layout.cols = permuted(a.pattern().cols(), renumbering.cols);
   const std::vector<Way<T>> ways = ways_of(a.symmetry(), Op::none, false, T(1));
   auto result = zero_matrix<T>(
-      sequence, pattern_of_images<T>(a, ways, renumbering, layout, [](Index, Index) { return true; }));
+      sequence, pattern_of_images(a.pattern(), ways, renumbering, layout, [](Index, Index) { return true; }));
   submit_copy(sequence, T(1), a, result, {}, renumbering);
   return result;
 }
 
 }  // namespace
+
+ImageWay image_way(Symmetry symmetry, Op op, bool is_complex) {
+  const Way<double> way = ways_of(symmetry, op, false, 1.0).front();
+  return {way.transposed, is_complex && way.conjugated, way.factor < 0};
+}
+
+BlockPatternPointer image_pattern(const BlockPatternPointer& a, const BlockLayout& layout, bool transposed,
+                                  const ElementWindow& window) {
+  const bool whole = covers(window, layout);
+  if (whole && !transposed && layout == a->layout()) return a;
+  const auto ways = ways_of(a->layout().symmetry, ImageWay{.transposed = transposed});
+  return pattern_of_images(*a, ways, {}, layout, [&](Index row, Index col) {
+    return whole || touches(window, layout, row, col);
+  });
+}
+
+void for_each_image_move(const BlockPattern& a, const BlockPattern& image, const ImageWay& stored,
+                         const ElementWindow& window,
+                         const std::function<void(const ImageMovesOfPanels&)>& visit) {
+  const auto ways = ways_of(a.layout().symmetry, stored);
+  const std::vector<BlockWay> places(ways.begin(), ways.end());
+  for_each_move(a, image, window, {}, places,
+                [&](const PanelPair& pair, const std::vector<BlockMove>& moves) {
+                  const Way<double>& way = ways[static_cast<std::size_t>(pair.way)];
+                  visit({pair.source, pair.destination, {way.transposed, way.conjugated, way.factor < 0}, moves});
+                });
+}
 
 }  // namespace tessera::detail
 
@@ -195,12 +239,8 @@ BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayo
   return collectively(
       a.runtime(), "image_pattern", hash, [&] { require_image(a, layout, op); },
       [&] {
-        const bool whole = covers(window, layout);
-        const auto ways = ways_of(a.symmetry(), op, false, T(1));
-        if (whole && !ways.front().transposed && layout == a.layout()) return a.pattern_pointer();
-        return pattern_of_images<T>(a, ways, {}, layout, [&](Index row, Index col) {
-          return whole || touches(window, layout, row, col);
-        });
+        return image_pattern(a.pattern_pointer(), layout,
+                             image_way(a.symmetry(), op, is_complex<T>).transposed, window);
       });
 }
 

@@ -225,9 +225,10 @@ class ProductWork final : public Work {
                   problem.c.pattern_pointer()},
         images_(runtime_),
         operands_(images_, problem.a.op(), problem.b.op(), problem.alpha, problem.a.matrix(),
-                  problem.b.matrix(), problem.c, options.limits) {
+                  problem.b.matrix(), problem.c, options.limits, options.reuse_plan) {
     prefetch(operands_);
     result_->image_seconds = now() - start_;
+    count_images();
     find_blocks(problem);
     numeric_start_ = now();
     compute(problem.beta, problem.c);
@@ -241,6 +242,14 @@ class ProductWork final : public Work {
   SequenceStatistics statistics() const override { return result_->statistics; }
 
  private:
+  void count_images() {
+    const ImageCounts& counts = operands_.counts();
+    result_->images = counts.images;
+    result_->images_reused = counts.reused;
+    result_->image_bytes = counts.bytes;
+    result_->plan_bytes = counts.list_bytes;
+  }
+
   /// The symbolic phase: waits, unless an earlier product has left a plan for these patterns.
   void find_blocks(const ProductProblem<T>& problem) {
     const double start = now();
@@ -298,7 +307,7 @@ class ProductWork final : public Work {
   void compute(T beta, BlockSparseMatrix<T>& c) {
     require_room(operands_, *plan_);
     const BlockPatternPointer& pattern = plan_->grown() ? plan_->pattern() : c.pattern_pointer();
-    const bool in_place = !plan_->grown() && beta == T(1) && &operands_.a() != &c && &operands_.b() != &c;
+    const bool in_place = !plan_->grown() && beta == T(1) && !operands_.read(c);
     require_memory(
         runtime_, "multiply",
         product_memory(operands_.a().pattern(), operands_.b().pattern(), *pattern, !in_place, sizeof(T)));
@@ -341,7 +350,7 @@ class ProductWork final : public Work {
     if (!products) return products;
     report_stack_kernels(runtime_);
     if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
-    if (uses_stacks(runtime_)) result_->plan_bytes = plan_->list_bytes();
+    if (uses_stacks(runtime_)) result_->plan_bytes += plan_->list_bytes();
     count_products(*plan_, *records_, flop_factor<T>, *result_);
     if (sums_) {
       const BlockTotals sums = sums_->total();

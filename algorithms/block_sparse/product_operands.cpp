@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/block_sparse/image_plans.hpp>
+#include <tessera/algorithms/block_sparse/new_panel.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/block_operations.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
+#include <tessera/runtime/require_memory.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera::detail {
 
@@ -24,12 +29,94 @@ BlockDimensionPointer inner_dimension(const BlockDimensionPointer& panels, const
   return BlockDimension::with_owners(*panels, owner_count);
 }
 
+/// An image of an operand, as it is wanted.
+template <class T>
+struct WantedImage {
+  const BlockSparseMatrix<T>& matrix;
+  T factor;
+  ImageShape shape;
+
+  WantedImage(const BlockSparseMatrix<T>& of, Op op, T by, const BlockLayout& layout,
+              const ElementWindow& window)
+      : matrix(of),
+        factor(by),
+        shape{of.pattern_pointer(), image_way(of.symmetry(), op, is_complex<T>), layout, {}} {
+    if (cuts(window, layout.rows->elements(), layout.cols->elements())) shape.window = window;
+  }
+  /// One image serves both.
+  bool operator==(const WantedImage& other) const {
+    return &matrix == &other.matrix && factor == other.factor && shape == other.shape;
+  }
+  /// Stored blocks are in the image what they are in the matrix.
+  bool plain() const noexcept { return factor == T(1) && !shape.way.conjugated && !shape.way.negated; }
+};
+
+/// Bytes of the panels of an image that are not the matrix' own, on this rank.
+template <class T>
+double own_bytes(const ImagePlan& plan, bool shares) {
+  const BlockPattern& pattern = *plan.pattern();
+  double elements = 0;
+  for (Index p = 0; p < pattern.panels(); ++p)
+    if (pattern.panel_local(p) && !(shares && plan.panel(p).stored))
+      elements += static_cast<double>(pattern.panel_elements(p));
+  return elements * sizeof(T);
+}
+
+/// The tasks that write a panel of an image.
+template <class T>
+void submit_panel(Sequence& sequence, const WantedImage<T>& wanted, const ImagePlan& plan, Index p,
+                  const Data& values) {
+  const ImagePlan::Panel& panel = plan.panel(p);
+  const ImageWay& way = wanted.shape.way;
+  if (panel.stored) {
+    sequence.insert(CopyValues<T>{.source = wanted.matrix.panel(p),
+                                  .destination = values,
+                                  .factor = way.negated ? -wanted.factor : wanted.factor,
+                                  .conjugated = way.conjugated});
+    return;
+  }
+  // Blocks without elements have no moves.
+  if (panel.gathers.empty()) sequence.insert(FillValues<T>{.values = values, .value = T(0)});
+  for (const ImageGather& gather : panel.gathers) {
+    std::vector<const Data*> sources;
+    for (const Index source : gather.sources) sources.push_back(&wanted.matrix.panel(source));
+    sequence.insert(MakeImagePanel<T>{.moves = gather.moves,
+                                      .destination = values,
+                                      .sources = sources,
+                                      .factor = wanted.factor,
+                                      .complete = panel.complete});
+  }
+}
+
+/// The image after a plan; panels that have the matrix' values as they are, are the matrix' own.
+template <class T>
+BlockSparseMatrix<T> image_of(Sequence& sequence, const WantedImage<T>& wanted, const ImagePlan& plan) {
+  const BlockPattern& pattern = *plan.pattern();
+  require_memory(sequence.runtime(), "an image of a matrix", own_bytes<T>(plan, wanted.plain()));
+  std::vector<std::shared_ptr<const Data>> panels(static_cast<std::size_t>(pattern.panels()));
+  bool moved = false;
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    auto& values = panels[static_cast<std::size_t>(p)];
+    if (pattern.panel_blocks(p) == 0) continue;
+    if (wanted.plain() && plan.panel(p).stored) {
+      values = wanted.matrix.shared_panel(p);
+      continue;
+    }
+    values = new_panel<T>(pattern, p);
+    submit_panel(sequence, wanted, plan, p, *values);
+    moved = true;
+  }
+  for (Index p = 0; moved && p < wanted.matrix.pattern().panels(); ++p)
+    if (wanted.matrix.panel(p).valid()) wanted.matrix.panel(p).flush_remote_copies();
+  return BlockSparseMatrix<T>(plan.pattern(), std::move(panels));
+}
+
 }  // namespace
 
 template <class T>
 ProductOperands<T>::ProductOperands(Sequence& sequence, Op op_a, Op op_b, T alpha,
                                     const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
-                                    const BlockSparseMatrix<T>& c, const MultiplyLimits& limits)
+                                    const BlockSparseMatrix<T>& c, const MultiplyLimits& limits, bool reuse)
     : a_(&a), b_(&b) {
   const BlockLayout &la = a.layout(), &lb = b.layout(), &lc = c.layout();
   const ElementWindow window_a{limits.first_row, limits.end_row, limits.first_inner, limits.end_inner},
@@ -53,14 +140,28 @@ ProductOperands<T>::ProductOperands(Sequence& sequence, Op op_a, Op op_b, T alph
     (to_a ? factor_a : factor_b) = alpha;
     (to_a ? make_a : make_b) = true;
   }
-  if (make_a) {
-    image_a_ = make_image(sequence, factor_a, a, image_a, op_a, false, window_a);
-    a_ = &image_a_;
-  }
-  if (make_b) {
-    image_b_ = make_image(sequence, factor_b, b, image_b, op_b, false, window_b);
-    b_ = &image_b_;
-  }
+  const auto make = [&](const WantedImage<T>& wanted, BlockSparseMatrix<T>& image) {
+    const auto [plan, reused] = ImagePlans::of(sequence.runtime()).find(wanted.shape, reuse);
+    image = image_of(sequence, wanted, *plan);
+    ++counts_.images;
+    counts_.reused += reused ? 1 : 0;
+    counts_.bytes += own_bytes<T>(*plan, wanted.plain());
+    counts_.list_bytes += plan->list_bytes();
+    return &image;
+  };
+  const WantedImage<T> wanted_a(a, op_a, factor_a, image_a, window_a),
+      wanted_b(b, op_b, factor_b, image_b, window_b);
+  if (make_a) a_ = make(wanted_a, image_a_);
+  if (make_b) b_ = make_a && wanted_a == wanted_b ? a_ : make(wanted_b, image_b_);
+}
+
+template <class T>
+bool ProductOperands<T>::read(const BlockSparseMatrix<T>& c) const noexcept {
+  for (const BlockSparseMatrix<T>* operand : {a_, b_})
+    for (Index p = 0; p < operand->pattern().panels(); ++p)
+      if (operand->panel(p).valid() && p < c.pattern().panels() && &operand->panel(p) == &c.panel(p))
+        return true;
+  return false;
 }
 
 template <class T>

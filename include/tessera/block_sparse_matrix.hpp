@@ -26,6 +26,9 @@ class BlockSparseMatrix {
   BlockSparseMatrix() = default;
   /// Blocks without values; the first access of a panel must be a write.
   explicit BlockSparseMatrix(BlockPatternPointer pattern);
+  /// Blocks whose values are pieces that other matrices may have, too: for each panel with blocks one of its
+  /// size and owner, null for the others. Whoever changes one changes it in all these matrices.
+  BlockSparseMatrix(BlockPatternPointer pattern, std::vector<std::shared_ptr<const Data>> panels) noexcept;
 
   /// It was made.
   bool valid() const noexcept { return pattern_ != nullptr; }
@@ -48,8 +51,15 @@ class BlockSparseMatrix {
   /// Blocks along the columns.
   Index block_cols() const noexcept { return pattern_->cols().blocks(); }
   /// The values of a panel: an array of T. Valid where pattern().panel_blocks(panel) > 0.
-  const Data& panel(Index panel) const noexcept { return panels_[static_cast<std::size_t>(panel)]; }
-  /// Frees the values once the submitted tasks have used them.
+  const Data& panel(Index panel) const noexcept {
+    const auto& values = panels_[static_cast<std::size_t>(panel)];
+    return values ? *values : nothing_;
+  }
+  /// The same, to share it with another matrix; null for a panel without blocks.
+  const std::shared_ptr<const Data>& shared_panel(Index panel) const noexcept {
+    return panels_[static_cast<std::size_t>(panel)];
+  }
+  /// Frees the values, but for those that another matrix shares, once the submitted tasks have used them.
   void release() { panels_.clear(); }
 
   /// Replaces the values of one stored block of this rank; in a half-stored matrix a block above the diagonal
@@ -68,7 +78,8 @@ class BlockSparseMatrix {
 
  private:
   BlockPatternPointer pattern_;
-  std::vector<Data> panels_;
+  std::vector<std::shared_ptr<const Data>> panels_;
+  static inline const Data nothing_{};
 };
 
 /// Collects blocks, then makes a matrix of them: each rank names and fills blocks that it owns. If an

@@ -50,8 +50,9 @@ struct MultiplyOptions {
   double filter_eps = 0;
   ProductFilterRule filter = ProductFilterRule::exact;  ///< how strictly products are skipped
   bool retain_sparsity = false;                         ///< only the blocks that C has already are computed
-  /// What a product has found of its patterns (the blocks of C, the lists of products) is kept with the
-  /// Runtime, as its plan, for later products of the same patterns. Off: it is found anew, and not kept.
+  /// What a product has found of its patterns (the blocks of C, the lists of products, how blocks get into
+  /// images) is kept with the Runtime, as its plan, for later products of the same patterns. Off: it is found
+  /// anew, and not kept.
   bool reuse_plan = true;
   MultiplyLimits limits{};      ///< what takes part; everything if not set
   bool trace = false;           ///< of C, without the blocks that the filter drops: MultiplyResult::trace
@@ -118,7 +119,11 @@ struct RankCount {
 struct MultiplyResult : ResultStatus {
   Index products = 0;                ///< of blocks
   bool plan_reused = false;          ///< an earlier product of the same patterns had left its plan
-  double plan_bytes = 0;             ///< of the lists of products in the plan, on this rank's GPUs
+  double plan_bytes = 0;             ///< of the plan's lists on this rank: of products, on its GPUs, and of
+                                     ///< moves of blocks into images
+  Index images = 0;                  ///< matrices made of A and B to have them as C's distribution needs them
+  Index images_reused = 0;           ///< of these, after the plan of an earlier product of the same patterns
+  double image_bytes = 0;            ///< of the values copied into them, on this rank
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
   Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
   Index filtered_blocks = 0;         ///< of C, not zero, and dropped after the product
@@ -132,9 +137,9 @@ struct MultiplyResult : ResultStatus {
   double seconds = 0;                ///< all, from the call to the end of the wait for it
   double symbolic_seconds = 0;       ///< until C's blocks are known, and the tasks that list products, spread
                                      ///< over the workers
-  double image_seconds = 0;          ///< planning how A and B get into C's distribution, where they are not
-  double numeric_seconds = 0;        ///< from then to the end of the wait
-  SequenceStatistics statistics;     ///< of the numeric phase
+  double image_seconds = 0;       ///< submitting the tasks that make images, with their plans if they are new
+  double numeric_seconds = 0;     ///< from then to the end of the wait
+  SequenceStatistics statistics;  ///< of the numeric phase
 };
 
 /// Submits C := alpha op(A) op(B) + beta C. Returns when C's blocks are known (the symbolic phase waits) and
@@ -149,7 +154,9 @@ struct MultiplyResult : ResultStatus {
 /// become those that it had and those that the product has (see MultiplyOptions).
 ///
 /// C's owner computes: op(A) is brought to the rows' distribution of C, op(B) to the columns', with one panel
-/// grid between them, where they are not so already. First tasks count, for each panel of C, the blocks
+/// grid between them, where they are not so already: by an image, once if both are the same. An image of a
+/// half-stored matrix in a layout that fits shares the panels that are stored; only those on the diagonal and of
+/// the other half are made. First tasks count, for each panel of C, the blocks
 /// and the products (symbolic phase; the numeric one must wait for the size of C's panels), unless an earlier
 /// product of the same blocks has left its plan. On CPUs one task then computes the products of up to 32 inner
 /// panels for a panel of C, where blocks are small, else of one. With GPUs all of it runs there: tasks list the

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include <tests/algorithms/block_sparse/generated.hpp>
+#include <tests/algorithms/block_sparse/image_checks.hpp>
 #include <tests/algorithms/block_sparse/product_checks.hpp>
 
 #include <tessera/block_operations.hpp>
@@ -119,6 +120,34 @@ TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
     EXPECT_EQ(result.filtered_products, skipped);
     EXPECT_EQ(difference(dense(c), values), 0);
   }
+}
+
+TEST(MultiplyMpi, ImagesAreMadeAgainAfterTheSamePlan) {
+  Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+  int number = 0;
+  // Many ranks on few cores are slow: they take a part of the cases each.
+  for_each_image_case([&](const ProductCase& p) {
+    if (++number % runtime.size() == 0 || number % 6 == 0) check_images<std::complex<double>>(runtime, p);
+  });
+}
+
+TEST(MultiplyMpi, AnImageSharesTheStoredHalf) {
+  Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+  const ProcessGrid grid = ProcessGrid::squarest(runtime.size());
+  const std::vector<Index> sizes = repeated({2, 3}, 24);
+  const BlockLayout layout{some_dimension(sizes, grid.rows, 1, false, 10),
+                           some_dimension(sizes, grid.cols, 1, false, 10), grid, Symmetry::symmetric};
+  BlockLayout full = layout;
+  full.symmetry = Symmetry::none;
+  const auto a = random_blocks<double>(runtime, layout, {.seed = 4, .occupation = 1.5});
+  auto c = BlockSparseBuilder<double>(runtime, full).finalize();
+  const MultiplyResult result = tessera::multiply({.a = a, .b = a, .c = c});
+  double bytes = result.image_bytes;
+  runtime.all_reduce_sum(&bytes, 1);
+  EXPECT_GT(bytes, 0);
+  const double all = static_cast<double>(result.images * c.rows() * c.cols()) * sizeof(double);
+  EXPECT_LT(bytes, 0.7 * all) << "of " << all;
+  EXPECT_LE(difference(dense(c), gemm(dense(a), dense(a))), 1e-12);
 }
 
 /// Every rank uses a GPU; ranks may share one.
