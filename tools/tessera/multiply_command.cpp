@@ -286,6 +286,9 @@ class MultiplyRun {
     json["dense_panel_products"] = result.dense_panel_products;
     json["plan_reused"] = result.plan_reused;
     json["plan_bytes"] = result.plan_bytes;
+    json["images"] = result.images;
+    json["images_reused"] = result.images_reused;
+    json["image_bytes"] = result.image_bytes;
     json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
     json["bytes"] = {{"products", product_bytes(result)},
                      {"matrices", matrix_bytes(c)},
@@ -318,6 +321,10 @@ class MultiplyRun {
     std::string plan = result.plan_reused ? "of an earlier product" : "made for this product";
     if (result.plan_bytes > 0) plan += fmt::format("; lists of {:.3g} MB", 1e-6 * result.plan_bytes);
     lines.emplace_back("plan", plan);
+    if (result.images > 0)
+      lines.emplace_back("images",
+                         fmt::format("{} of A and B, {} after earlier plans; {} copied", result.images,
+                                     result.images_reused, format_bytes(result.image_bytes)));
     lines.emplace_back("C", fmt::format("{} blocks, {:.3g} % of the elements; {} dropped by the filter",
                                         json["blocks"].get<Index>(), 100 * json["occupation"].get<double>(),
                                         result.filtered_blocks));

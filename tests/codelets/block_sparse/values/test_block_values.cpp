@@ -3,6 +3,7 @@
 #include <tests/codelets/block_sparse/random_values.hpp>
 #include <tests/support/runtime_test.hpp>
 
+#include <tessera/codelets/block_sparse/values/image_panels.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
 namespace tessera::test {
@@ -61,6 +62,41 @@ TYPED_TEST(BlockValues, MovesOfParts) {
         expect_close(download_values<T>(destination), expected);
         EXPECT_EQ(download_values<T>(source), from);
       }
+}
+
+TYPED_TEST(BlockValues, PanelsOfImages) {
+  using T = TypeParam;
+  const std::vector<std::vector<T>> from{random_values<T>(60, 1), random_values<T>(40, 2)};
+  const auto before = random_values<T>(50, 3);
+  const T factor = random_scalar<T>(3, 4, 5);
+  std::vector<ImageMove> moves;
+  for (int way = 0; way < 8; ++way)  // parts of 2 x 3, side by side
+    moves.push_back({{3 + way, 6 * way, 2, 3, 7, 2}, way % 2, {way % 2 > 0, way / 2 % 2 > 0, way / 4 > 0}});
+  for (const bool writes : {false, true}) {
+    auto expected = writes ? std::vector<T>(50, T(0)) : before;
+    for (const auto& [m, source, way] : moves)
+      for (Index j = 0; j < m.cols; ++j)
+        for (Index i = 0; i < m.rows; ++i) {
+          const Index at = m.source + (way.transposed ? j + i * m.source_ld : i + j * m.source_ld);
+          const T x = from[static_cast<std::size_t>(source)][static_cast<std::size_t>(at)];
+          expected[static_cast<std::size_t>(m.destination + i + j * m.destination_ld)] =
+              (way.negated ? -factor : factor) * (way.conjugated ? conjugate(x) : x);
+        }
+    const Data table = upload(this->runtime(), moves), first = upload(this->runtime(), from[0]),
+               second = upload(this->runtime(), from[1]);
+    const Data destination =
+        writes ? Data::bytes(this->runtime(), before.size() * sizeof(T)) : upload(this->runtime(), before);
+    const std::vector<const Data*> sources{&first, &second};
+    ASSERT_TRUE(
+        this->run([&](Sequence& s) {
+              s.insert(MakeImagePanel<T>{.moves = table,
+                                         .destination = writes ? overwrite(destination) : add_to(destination),
+                                         .sources = sources,
+                                         .factor = factor});
+            })
+            .ok());
+    expect_close(download_values<T>(destination), expected);
+  }
 }
 
 TYPED_TEST(BlockValues, CopyOfAll) {
