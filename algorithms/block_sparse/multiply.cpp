@@ -14,6 +14,7 @@
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/panel_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/product_plans.hpp>
 #include <tessera/algorithms/block_sparse/product_report.hpp>
@@ -78,19 +79,13 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
     throw InvalidArgument("beta", text_of(beta), "a real number, for a Hermitian C");
 }
 
-/// The Frobenius norms of all blocks, on every rank. Waits.
+/// For products on CPUs. Inserts the tasks that form the norms.
 template <class T>
-std::vector<std::vector<double>> block_norms(const BlockSparseMatrix<T>& a) {
-  auto norms = block_norms_squared(a);
-  for (auto& panel : norms)
-    for (double& norm : panel) norm = std::sqrt(norm);
-  return norms;
-}
-
-template <class T>
-ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const ProductOperands<T>& operands,
-                          double eps) {
-  ProductFilter filter{block_norms(operands.a()), block_norms(operands.b()), {}};
+ProductFilter make_filter(Sequence& sequence, Op op_a, const BlockSparseMatrix<T>& original,
+                          const ProductOperands<T>& operands, double eps) {
+  ProductFilter filter{PanelNorms<T>(sequence, operands.a(), false).take_all(),
+                       PanelNorms<T>(sequence, operands.b(), false).take_all(),
+                       {}};
   for (const Index blocks : blocks_in_rows(op_a, original))
     filter.row_limit.push_back(eps / static_cast<double>(std::max<Index>(blocks, 1)));
   return filter;
@@ -204,8 +199,8 @@ class ProductWork final : public Work {
     if (filtered && uses_stacks(runtime_)) {
       find_with_filter(problem, patterns, rule);
     } else if (filtered) {
-      filter_ = make_filter(problem.a.op(), problem.a.matrix(), operands_, options_.filter_eps);
-      patterns.filter = &filter_;
+      filter_ = make_filter(images_, problem.a.op(), problem.a.matrix(), operands_, options_.filter_eps);
+      patterns.filter = numeric_.filter = &filter_;
       patterns.dense = rule;
       plan_ = std::make_shared<ProductPlan>(patterns);
     } else {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
-#include <tessera/algorithms/block_sparse/kept_blocks.hpp>
+#include <tessera/algorithms/block_sparse/panel_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_tasks.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
@@ -31,6 +31,7 @@ struct InnerOperands {
   Index products;
   std::span<const StackClass> classes;
   const Data *a, *b;
+  const Data *norms_a, *norms_b;  ///< with a filter
 };
 
 /// The products of one panel of C where CPUs compute them; `together`: inner panels in one task.
@@ -38,19 +39,22 @@ template <class T>
 void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
                    std::size_t together, const ProductPanel* panel, ProductWorker* ran_on,
                    const WriteOrAdd<Array<T>>& c) {
-  std::vector<const Data*> factors;
+  std::vector<const Data*> factors, norms;
   for (std::size_t first = 0; first < contributions.size(); first += together) {
     MultiplyPanels<T> task{.c = c, .factors = {}, .panel = panel, .ran_on = ran_on};
     factors.clear();
+    norms.clear();
     auto number = task.inner.begin();
     for (const InnerOperands& inner :
          contributions.subspan(first, std::min(together, contributions.size() - first))) {
       factors.insert(factors.end(), {inner.a, inner.b});
+      if (inner.norms_a) norms.insert(norms.end(), {inner.norms_a, inner.norms_b});
       *number++ = static_cast<std::int32_t>(inner.number);
       task.products += inner.products;
       task.counted_flops += stack_flops(inner.classes, is_complex<T>);
     }
     task.factors = factors;
+    task.norms = norms;
     sequence.insert(task, {.priority = priority});
   }
 }
@@ -58,7 +62,7 @@ void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperan
 /// What the inner panels contribute to a panel of C, where CPUs compute it.
 template <class T>
 std::vector<InnerOperands> contributions_to(Index p, const ProductOperands<T>& operands,
-                                            const ProductPlan& plan) {
+                                            const ProductPlan& plan, const ProductFilter* filter) {
   const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = *plan.pattern();
   const Index row = pc.row_panel(p), col = pc.col_panel(p), inner_panels = plan.inner_panels();
   std::vector<InnerOperands> contributions;
@@ -66,46 +70,14 @@ std::vector<InnerOperands> contributions_to(Index p, const ProductOperands<T>& o
     // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
     const Index inner = (row + col + step) % inner_panels;
     if (plan.products(p, inner) == 0 || plan.dense(p, inner)) continue;
+    const Index of_a = pa.panel(row, inner), of_b = pb.panel(inner, col);
     contributions.push_back({inner, plan.products(p, inner), shapes_of(plan, pc, p, inner),
-                             &operands.a().panel(pa.panel(row, inner)),
-                             &operands.b().panel(pb.panel(inner, col))});
+                             &operands.a().panel(of_a), &operands.b().panel(of_b),
+                             filter ? &filter->norms_a[static_cast<std::size_t>(of_a)] : nullptr,
+                             filter ? &filter->norms_b[static_cast<std::size_t>(of_b)] : nullptr});
   }
   return contributions;
 }
-
-/// With a filter and GPUs: the norms of the blocks of a matrix; in one process of all, else panel by panel, where
-/// the panels are.
-template <class T>
-class Norms {
- public:
-  Norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix)
-      : sequence_(sequence),
-        matrix_(matrix),
-        all_(sequence.runtime().size() == 1),
-        pieces_(all_ ? 1 : static_cast<std::size_t>(matrix.pattern().panels())) {}
-  /// The piece with the norms of a panel, made when it is first asked for.
-  const Data& of(Index p, int priority) {
-    Data& norms = pieces_[all_ ? 0 : static_cast<std::size_t>(p)];
-    if (norms.valid()) return norms;
-    const BlockPattern& pattern = matrix_.pattern();
-    std::vector<std::int32_t> panels;
-    for (Index q = all_ ? 0 : p; q < (all_ ? pattern.panels() : p + 1); ++q)
-      if (pattern.panel_blocks(q) > 0) panels.push_back(word_of(q));
-    const Index blocks = all_ ? pattern.blocks() : pattern.panel_blocks(p);
-    norms = Data::bytes(sequence_.runtime(), static_cast<std::size_t>(blocks) * sizeof(double),
-                        pattern.panel_owner(p));
-    insert_norms(sequence_, matrix_, panels, norms, before(p), {.priority = priority});
-    return norms;
-  }
-  /// Blocks of the pattern before the first number of that piece.
-  Index before(Index p) const noexcept { return all_ ? 0 : matrix_.pattern().blocks_before(p); }
-
- private:
-  Sequence& sequence_;
-  const BlockSparseMatrix<T>& matrix_;
-  const bool all_;
-  std::vector<Data> pieces_;
-};
 
 /// The products where GPUs compute them: the lists of a few sets' products at a time, unless the plan has them,
 /// then the products of each.
@@ -118,8 +90,8 @@ class StackTasks {
         operands_(operands),
         plan_(plan),
         options_(options),
-        norms_a_(sequence, operands.a()),
-        norms_b_(sequence, operands.b()),
+        norms_a_(sequence, operands.a(), sequence.runtime().size() == 1),
+        norms_b_(sequence, operands.b(), sequence.runtime().size() == 1),
         elsewhere_(Data::bytes(sequence.runtime(), sizeof(StackEntry), Data::every_rank)) {}
 
   /// The products for a panel of C. Lists that are missing are made for it and for the `next` panels, which
@@ -235,7 +207,7 @@ class StackTasks {
   const ProductOperands<T>& operands_;
   ProductPlan& plan_;
   const NumericOptions& options_;
-  Norms<T> norms_a_, norms_b_;
+  PanelNorms<T> norms_a_, norms_b_;
   const Data elsewhere_;  // stands for the stacks of other ranks, which are theirs alone
 };
 
@@ -294,7 +266,7 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, Pro
     const Index p = order[at];
     priority -= 3;
     if (!c.panel(p).valid()) continue;
-    if (!on_gpus) contributions = contributions_to(p, operands, plan);
+    if (!on_gpus) contributions = contributions_to(p, operands, plan, options.filter);
     const bool any_stacks = !plan.sets(p).empty();
     ProductWorker* const workers = records.panels.data() + p * plan.inner_panels();
     const bool any_dense = dense.any(p), overwrite = options.store == Store::overwrite;
