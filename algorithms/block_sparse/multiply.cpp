@@ -24,6 +24,7 @@
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/remote_copies.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -260,11 +261,8 @@ class ProductWork final : public Work {
       next_ = scaled_result(*sequence_, beta, c, pattern, options_.limits);
     prepare_kernels<T>(*plan_);
     sequence_->begin_stage("products");
+    remote_peak_.emplace(runtime_);
     submit_products(*sequence_, operands_, *plan_, in_place ? c : next_, numeric_, *records_);
-    // Other ranks' copies of operands that live on.
-    for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
-      for (Index p = 0; p < operand->pattern().panels(); ++p)
-        if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
     if (drop_) kept_.emplace(*sequence_, in_place ? c : next_, options_.filter_eps);
     if (!c_ && next_.valid()) c = std::move(next_);
   }
@@ -278,6 +276,7 @@ class ProductWork final : public Work {
     report_stack_kernels(runtime_);
     if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
     if (uses_stacks(runtime_)) result_->plan_bytes = plan_->list_bytes();
+    result_->remote_bytes_peak = static_cast<double>(remote_peak_->bytes());
     count_products(*plan_, *records_, flop_factor<T>, *result_);
     if (c_) {
       if (next_.valid()) *c_ = std::move(next_);
@@ -309,6 +308,7 @@ class ProductWork final : public Work {
   std::shared_ptr<ProductPlan> plan_;
   NumericOptions numeric_;
   std::optional<ProductRecords> records_;
+  std::optional<RemotePeak> remote_peak_;
   std::optional<KeptBlocks<T>> kept_;
   std::unique_ptr<Sequence> sequence_;
 };

@@ -36,6 +36,11 @@ class PanelNorms {
     insert_norms(sequence_, matrix_, panels, norms, before(p), {.priority = priority});
     return norms;
   }
+  /// The same, or null where nobody has asked for it.
+  const Data* made(Index p) const noexcept {
+    const Data& norms = pieces_[all_ ? 0 : static_cast<std::size_t>(p)];
+    return norms.valid() ? &norms : nullptr;
+  }
   /// Blocks of the pattern before the first number of that piece.
   Index before(Index p) const noexcept { return all_ ? 0 : matrix_.pattern().blocks_before(p); }
   /// The piece of each panel; those of panels without blocks are not valid. Not with one for all.

@@ -286,6 +286,7 @@ class MultiplyRun {
     json["dense_panel_products"] = result.dense_panel_products;
     json["plan_reused"] = result.plan_reused;
     json["plan_bytes"] = result.plan_bytes;
+    json["remote_bytes_peak"] = result.remote_bytes_peak;
     json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
     json["bytes"] = {{"products", product_bytes(result)},
                      {"matrices", matrix_bytes(c)},
