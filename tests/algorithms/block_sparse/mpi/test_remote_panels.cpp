@@ -31,9 +31,9 @@ Factors make_factors(Runtime& runtime, bool mixed_blocks) {
   const auto inner = dimension(inner_blocks, grid.cols);
   const BlockDimensionPointer rows = dimension(13, grid.rows), cols = dimension(9, grid.cols);
   return {random_blocks<double>(runtime, {rows, inner, grid, Symmetry::none}, {1, 0.8, true}),
-          random_blocks<double>(
-              runtime, {BlockDimension::with_owners(*inner, grid.rows), cols, grid, Symmetry::none},
-              {2, 0.8, true}),
+          random_blocks<double>(runtime,
+                                {BlockDimension::with_owners(*inner, grid.rows), cols, grid, Symmetry::none},
+                                {2, 0.8, true}),
           random_blocks<double>(runtime, {rows, cols, grid, Symmetry::none}, {3, 0.5, true})};
 }
 
