@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -238,17 +239,22 @@ void Data::release() {
   if (!handle_) return;
   Runtime::Detail& detail = runtime_->detail();
   const auto handle = starpu_handle(*this);
-  handle_ = nullptr;
-  if (detail.alarm.raised()) return;  // StarPU may wait for messages that never come
+  if (detail.alarm.raised()) {  // StarPU may wait for messages that never come
+    handle_ = nullptr;
+    return;
+  }
   if (wrapped_ && detail.leaving_call(runtime_->size(), exceptions_)) {
+    handle_ = nullptr;
     detail.abandon_data(handle);
     return;
   }
   if (wrapped_ && detail.finishes_abandoned) {  // the memory behind it may be gone
+    handle_ = nullptr;
     starpu_data_unregister_no_coherency(handle);
     return;
   }
-  if (runtime_->size() > 1 && owner_ != every_rank) starpu_mpi_cache_flush(detail.communicator, handle);
+  flush_remote_copies();
+  handle_ = nullptr;
   if (wrapped_) {
     const CopyingWorkers copying(*runtime_);
     starpu_data_unregister(handle);
@@ -269,8 +275,40 @@ void Data::release_unchanged() {
 }
 
 void Data::flush_remote_copies() const {
-  if (runtime_->size() > 1 && owner_ != every_rank)
-    starpu_mpi_cache_flush(runtime_->detail().communicator, starpu_handle(*this));
+  flush_remote_copies({});
+}
+
+bool Data::flush_remote_copies(std::function<void()> freed) const {
+  if (runtime_->size() == 1 || owner_ == every_rank) return false;
+  starpu_mpi_cache_flush(runtime_->detail().communicator, starpu_handle(*this));
+  if (!received_) return false;
+  forget_received(std::move(freed));
+  return true;
+}
+
+/// A task of this rank reads the piece, which is another rank's.
+void Data::receives() const {
+  if (std::exchange(received_, true)) return;
+  runtime_->detail().remote_copies->add(starpu_data_get_size(starpu_handle(*this)));
+}
+
+/// The copy has just been given up: it is counted until its last reader is over and its memory free.
+void Data::forget_received(std::function<void()> freed) const {
+  received_ = false;
+  struct Copy {
+    starpu_data_handle_t handle;
+    std::shared_ptr<RemoteCopies> all;
+    std::function<void()> freed;
+  };
+  const auto handle = starpu_handle(*this);
+  auto* const copy = new Copy{handle, runtime_->detail().remote_copies, std::move(freed)};
+  const auto is_free = [](void* argument) {
+    const std::unique_ptr<Copy> gone(static_cast<Copy*>(argument));
+    gone->all->remove(starpu_data_get_size(gone->handle));
+    if (gone->freed) gone->freed();
+    starpu_data_release_on_node(gone->handle, STARPU_ACQUIRE_NO_NODE);
+  };
+  starpu_data_acquire_on_node_cb(handle, STARPU_ACQUIRE_NO_NODE, STARPU_W, is_free, copy);
 }
 
 void Data::prefetch(int gpu, bool wait) const {

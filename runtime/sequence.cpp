@@ -212,7 +212,11 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   if (distributed && !concerns(runtime_.rank(), rank, accesses)) return;
 
   const int gpu = execution_gpu(runtime_, codelet, options, accesses);
-  if (distributed && here) receive_on_gpus(runtime_, codelet, gpu, accesses);
+  if (distributed && here) {
+    receive_on_gpus(runtime_, codelet, gpu, accesses);
+    for (const Access& access : accesses)
+      if (reads(access.mode) && !access.data->local()) access.data->receives();
+  }
 
   constexpr std::size_t usual_count = 16;
   starpu_data_descr few[usual_count];
@@ -263,6 +267,10 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
     if (here) --state_->pending;
     throw RuntimeError(fmt::format("no worker can run the task '{}' (error {})", codelet.name(), result));
   }
+  // StarPU-MPI has dropped copies that are out of date now.
+  if (distributed)
+    for (const Access& access : accesses)
+      if (writes(access.mode) && access.data->received_) access.data->forget_received({});
   state_->last_insertion = detail::now();
 }
 

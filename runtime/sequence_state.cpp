@@ -50,13 +50,12 @@ void SequenceState::wait_here() {
   for (int round = 1; !idle.wait_for(lock, alarm_pause, none); ++round) {
     lock.unlock();
     runtime.require_no_alarm();
-    if (round % stall_rounds == 0) give_up_if_stalled(watch);
+    if (round % stall_rounds == 0) give_up_if_stalled(runtime, watch);
     lock.lock();
   }
 }
 
-/// What waits for memory in vain will not end: StarPU tries for ever.
-void SequenceState::give_up_if_stalled(StallWatch& watch) {
+void give_up_if_stalled(Runtime::Detail& runtime, StallWatch& watch) {
   try {
     watch.check();
   } catch (...) {

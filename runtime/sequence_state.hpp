@@ -81,10 +81,11 @@ struct SequenceState {
   /// After the last task.
   void end() noexcept;
   SequenceStatistics statistics() const;
-
- private:
-  void give_up_if_stalled(StallWatch& watch);
 };
+
+/// What waits for memory in vain will not end: StarPU tries for ever. Poisons the Runtime then.
+/// @throws RuntimeError, if the tasks of this rank wait so
+void give_up_if_stalled(Runtime::Detail& runtime, StallWatch& watch);
 
 /// After an exception that all ranks have thrown: waits for what it has left behind.
 void finish_abandoned(const Runtime& runtime) noexcept;

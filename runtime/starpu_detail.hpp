@@ -19,6 +19,7 @@
 #include <tessera/runtime/alarm.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/mpi_headers.hpp>
+#include <tessera/runtime/remote_copies.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera::detail {
@@ -90,6 +91,7 @@ struct Runtime::Detail {
   starpu_mpi_tag_t next_tag = 0;
   bool sends_from_gpus = false;  ///< see gpu_messages.hpp
   unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
+  const std::shared_ptr<detail::RemoteCopies> remote_copies = std::make_shared<detail::RemoteCopies>();
   int saved_blas_threads = 1;
   const pid_t process = ::getpid();  ///< that made the Runtime
   std::unique_ptr<detail::StarpuSurroundings> surroundings;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <vector>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
@@ -29,14 +30,37 @@ double values_memory(const BlockPattern& pattern, std::size_t element_bytes) {
   return elements * static_cast<double>(element_bytes);
 }
 
+namespace {
+
+/// Elements of the largest inner panel: those of A in the rows and of B in the columns of C that this rank has
+/// panels of.
+Index largest_step(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c) {
+  std::vector<char> rows(static_cast<std::size_t>(c.row_panels()), 0),
+      cols(static_cast<std::size_t>(c.col_panels()), 0);
+  for (Index p = 0; p < c.panels(); ++p)
+    if (c.panel_local(p))
+      rows[static_cast<std::size_t>(c.row_panel(p))] = cols[static_cast<std::size_t>(c.col_panel(p))] = 1;
+  Index most = 0;
+  for (Index inner = 0; inner < a.col_panels(); ++inner) {
+    Index elements = 0;
+    for (Index row = 0; row < c.row_panels(); ++row)
+      if (rows[static_cast<std::size_t>(row)]) elements += a.panel_elements(a.panel(row, inner));
+    for (Index col = 0; col < c.col_panels(); ++col)
+      if (cols[static_cast<std::size_t>(col)]) elements += b.panel_elements(b.panel(inner, col));
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
+}  // namespace
+
 double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
                       std::size_t element_bytes) {
   double bytes = new_c ? values_memory(c, element_bytes) : 0;
   if (c.runtime().size() > 1) {
-    // Rows of A and columns of B that the rank has a part of.
-    const ProcessGrid& grid = c.layout().grid;
+    constexpr Index steps = 3;
     bytes += static_cast<double>(element_bytes) *
-             (static_cast<double>(a.elements()) / grid.rows + static_cast<double>(b.elements()) / grid.cols);
+             static_cast<double>(largest_step(a, b, c) * std::min(steps, a.col_panels()));
   }
   return bytes;
 }

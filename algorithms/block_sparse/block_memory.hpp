@@ -23,7 +23,7 @@ double pattern_memory(const PatternSize& size) noexcept;
 double values_memory(const BlockPattern& pattern, std::size_t element_bytes);
 
 /// Bytes that the products of a pattern C take on this rank beside the operands: C's values, and copies of
-/// the operands' panels of other ranks.
+/// other ranks' panels of the operands, of three inner panels at most.
 double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
                       std::size_t element_bytes);
 

@@ -193,6 +193,13 @@ const Data& DenseProducts<T>::expand(int priority, Expanded& operand, Index pane
   return dense;
 }
 
+template <class T>
+void DenseProducts<T>::expand(int priority, Index panel, Index inner) {
+  const int owner = c_.panel_owner(panel);
+  expand(priority, a_, a_.matrix->pattern().panel(c_.row_panel(panel), inner), owner);
+  expand(priority, b_, b_.matrix->pattern().panel(inner, c_.col_panel(panel)), owner);
+}
+
 /// One product less to come.
 template <class T>
 void DenseProducts<T>::used(Expanded& operand, Index panel) {

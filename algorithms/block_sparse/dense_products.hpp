@@ -27,6 +27,9 @@ class DenseProducts {
 
   /// Whether a panel of C has any.
   bool any(Index panel) const noexcept;
+  /// Inserts the tasks that expand the panels of A and B for the product of a panel of C with an inner panel, on
+  /// C's owner. Without it submit() does so.
+  void expand(int priority, Index panel, Index inner);
   /// One product for each inner panel that is dense, the first of them `first_inner` or the next after it,
   /// added up in a dense array; then C's blocks := their parts of it, or are added to. `ran_on`: for each
   /// inner panel.

@@ -7,7 +7,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 
 #include <fmt/format.h>
@@ -15,9 +14,9 @@
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/block_sums.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
-#include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/panel_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/product_plans.hpp>
 #include <tessera/algorithms/block_sparse/product_report.hpp>
@@ -27,6 +26,7 @@
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/remote_copies.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -82,62 +82,13 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
     throw InvalidArgument("beta", text_of(beta), "a real number, for a Hermitian C");
 }
 
-/// The Frobenius norms of the blocks of this rank's panels. Waits.
+/// For products on CPUs. Inserts the tasks that form the norms.
 template <class T>
-std::vector<std::vector<double>> own_norms(const BlockSparseMatrix<T>& a) {
-  const BlockPattern& pattern = a.pattern();
-  Runtime& runtime = a.runtime();
-  Sequence sequence(runtime);
-  std::vector<Data> pieces(static_cast<std::size_t>(pattern.panels()));
-  for (Index p = 0; p < pattern.panels(); ++p) {
-    if (!pattern.panel_local(p) || pattern.panel_blocks(p) == 0) continue;
-    Data& piece = pieces[static_cast<std::size_t>(p)];
-    piece = Data::bytes(runtime, static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(double),
-                        Data::every_rank);
-    const std::int32_t panel = word_of(p);
-    insert_norms(sequence, a, std::span(&panel, 1), piece, pattern.blocks_before(p),
-                 {.execute_on = runtime.rank()});
-  }
-  finish(sequence);
-  std::vector<std::vector<double>> norms(pieces.size());
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
-    if (!pieces[p].valid()) continue;
-    const HostAccess access(pieces[p], HostAccess::Mode::read);
-    for (const double square : access.array<const double>()) norms[p].push_back(std::sqrt(square));
-  }
-  return norms;
-}
-
-/// The norms of the blocks that this rank multiplies: of panels of A (B) in rows (columns) of panels of C of which
-/// it has some. Collective; waits.
-template <class T>
-std::vector<std::vector<double>> needed_norms(const BlockSparseMatrix<T>& a, const BlockPattern& c,
-                                              bool by_rows) {
-  auto norms = own_norms(a);
-  if (a.runtime().size() == 1) return norms;
-  std::vector<std::set<int>> ranks(static_cast<std::size_t>(by_rows ? c.row_panels() : c.col_panels()));
-  for (Index p = 0; p < c.panels(); ++p)
-    ranks[static_cast<std::size_t>(by_rows ? c.row_panel(p) : c.col_panel(p))].insert(c.panel_owner(p));
-  struct PanelFor {
-    Index panel;
-    int rank;
-  };
-  std::vector<KeyedList<PanelFor, double>> lists;
-  for (Index p = 0; p < a.pattern().panels(); ++p) {
-    if (!a.pattern().panel_local(p)) continue;
-    const Index line = by_rows ? a.pattern().row_panel(p) : a.pattern().col_panel(p);
-    for (const int rank : ranks[static_cast<std::size_t>(line)])
-      if (rank != a.runtime().rank()) lists.push_back({{p, rank}, norms[static_cast<std::size_t>(p)]});
-  }
-  lists = send_lists(a.runtime(), std::move(lists), [](const PanelFor& key) { return key.rank; });
-  for (auto& [key, list] : lists) norms[static_cast<std::size_t>(key.panel)] = std::move(list);
-  return norms;
-}
-
-template <class T>
-ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const ProductOperands<T>& operands,
-                          const BlockPattern& c, double eps) {
-  ProductFilter filter{needed_norms(operands.a(), c, true), needed_norms(operands.b(), c, false), {}};
+ProductFilter make_filter(Sequence& sequence, Op op_a, const BlockSparseMatrix<T>& original,
+                          const ProductOperands<T>& operands, double eps) {
+  ProductFilter filter{PanelNorms<T>(sequence, operands.a(), false).take_all(),
+                       PanelNorms<T>(sequence, operands.b(), false).take_all(),
+                       {}};
   for (const Index blocks : blocks_in_rows(op_a, original))
     filter.row_limit.push_back(eps / static_cast<double>(std::max<Index>(blocks, 1)));
   return filter;
@@ -261,9 +212,8 @@ class ProductWork final : public Work {
     if (filtered && uses_stacks(runtime_)) {
       find_with_filter(problem, patterns, rule);
     } else if (filtered) {
-      filter_ = make_filter(problem.a.op(), problem.a.matrix(), operands_, problem.c.pattern(),
-                            options_.filter_eps);
-      patterns.filter = &filter_;
+      filter_ = make_filter(images_, problem.a.op(), problem.a.matrix(), operands_, options_.filter_eps);
+      patterns.filter = numeric_.filter = &filter_;
       patterns.dense = rule;
       plan_ = std::make_shared<ProductPlan>(patterns);
     } else {
@@ -323,11 +273,8 @@ class ProductWork final : public Work {
       next_ = scaled_result(*sequence_, beta, c, pattern, options_.limits);
     prepare_kernels<T>(*plan_);
     sequence_->begin_stage("products");
+    remote_peak_.emplace(runtime_);
     submit_products(*sequence_, operands_, *plan_, in_place ? c : next_, numeric_, *records_);
-    // Other ranks' copies of operands that live on.
-    for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
-      for (Index p = 0; p < operand->pattern().panels(); ++p)
-        if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
     sum(in_place ? c : next_);
     if (!c_ && next_.valid()) c = std::move(next_);
   }
@@ -351,6 +298,7 @@ class ProductWork final : public Work {
     report_stack_kernels(runtime_);
     if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
     if (uses_stacks(runtime_)) result_->plan_bytes += plan_->list_bytes();
+    result_->remote_bytes_peak = static_cast<double>(remote_peak_->bytes());
     count_products(*plan_, *records_, flop_factor<T>, *result_);
     if (sums_) {
       const BlockTotals sums = sums_->total();
@@ -389,6 +337,7 @@ class ProductWork final : public Work {
   std::shared_ptr<ProductPlan> plan_;
   NumericOptions numeric_;
   std::optional<ProductRecords> records_;
+  std::optional<RemotePeak> remote_peak_;
   std::optional<KeptBlocks<T>> kept_;
   std::optional<BlockSums<T>> sums_;
   std::unique_ptr<Sequence> sequence_;

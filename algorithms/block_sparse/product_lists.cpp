@@ -51,7 +51,7 @@ double ProductPlan::expected_products() const noexcept {
 void ProductPlan::find() {
   const BlockPattern &a = *a_, &b = *b_, &c = *patterns_.c;
   Runtime& runtime = c.runtime();
-  // Over MPI few panels of A and B wait at a rank at a time.
+  // Over MPI ranks take one inner panel at a time.
   const Index together = runtime.size() == 1 ? std::min<Index>(max_stack_panels, inner_panels_) : 1;
   layout_ = {word_of(inner_panels_), word_of(std::max<Index>(together, 1)),
              word_of(ceil_div(inner_panels_, std::max<Index>(together, 1))),

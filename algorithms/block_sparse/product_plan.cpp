@@ -14,9 +14,8 @@ namespace tessera::detail {
 
 namespace {
 
-PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>>* norms, Index panel) {
-  return {index.row_begin.data(), index.column.data(), index.offset.data(),
-          norms ? (*norms)[static_cast<std::size_t>(panel)].data() : nullptr};
+PanelRows rows_of(const PanelIndex& index) {
+  return {index.row_begin.data(), index.column.data(), index.offset.data()};
 }
 
 /// The pattern of A (B) with the panels that lie in a row (column) of panels of C in which this rank has some.
@@ -91,7 +90,7 @@ bool ProductPlan::serves(const ProductPatterns& other) const {
          same(*patterns_.c, *other.c);
 }
 
-void ProductPlan::describe(Index p, const ProductFilter* filter) {
+void ProductPlan::describe(Index p) {
   const BlockPattern& c = *patterns_.c;
   const Index row_panel = c.row_panel(p), col_panel = c.col_panel(p);
   ProductPanel& panel = panels_[static_cast<std::size_t>(p)];
@@ -99,22 +98,33 @@ void ProductPlan::describe(Index p, const ProductFilter* filter) {
   panel.cols = cols_.of_panel(col_panel);
   panel.row_numbers = c.rows().panel(row_panel);
   panel.col_numbers = c.cols().panel(col_panel);
-  panel.old = rows_of(c.index(p), nullptr, p);
+  panel.old = rows_of(c.index(p));
   panel.only_old = patterns_.retain_sparsity;
   panel.dense = patterns_.dense;
   panel.dense_despite_filter = patterns_.dense_despite_filter;
   // Of a half-stored matrix most panels lie wholly below the diagonal.
   panel.lower = c.layout().symmetry != Symmetry::none && panel.row_numbers.front() < panel.col_numbers.back();
-  if (filter) panel.row_limit = row_limit_[static_cast<std::size_t>(row_panel)].data();
+  if (!row_limit_.empty()) panel.row_limit = row_limit_[static_cast<std::size_t>(row_panel)].data();
   for (Index r = 0; r < inner_panels_; ++r) {
     const Index of_a = a_->panel(row_panel, r), of_b = b_->panel(r, col_panel);
-    panel.inner.push_back({rows_of(a_->index(of_a), filter ? &filter->norms_a : nullptr, of_a),
-                           rows_of(b_->index(of_b), filter ? &filter->norms_b : nullptr, of_b),
-                           inner_.of_panel(r)});
+    panel.inner.push_back({rows_of(a_->index(of_a)), rows_of(b_->index(of_b)), inner_.of_panel(r)});
   }
 }
 
-/// On CPUs: a task for each panel of C that this rank owns.
+/// Of the inner panels in which blocks of A and of B meet: the pieces of A's norms, then of B's.
+std::vector<const Data*> ProductPlan::norms_for(Index p, const ProductFilter& filter) const {
+  const BlockPattern& c = *patterns_.c;
+  std::vector<const Data*> norms;
+  for (Index r = 0; r < inner_panels_; ++r) {
+    const Index of_a = patterns_.a->panel(c.row_panel(p), r), of_b = patterns_.b->panel(r, c.col_panel(p));
+    if (patterns_.a->panel_blocks(of_a) == 0 || patterns_.b->panel_blocks(of_b) == 0) continue;
+    norms.insert(norms.end(), {&filter.norms_a[static_cast<std::size_t>(of_a)],
+                               &filter.norms_b[static_cast<std::size_t>(of_b)]});
+  }
+  return norms;
+}
+
+/// On CPUs: a task for each panel of C, where the panel is. With a filter the other ranks send it norms.
 void ProductPlan::count(const ProductFilter* filter) {
   const BlockPattern& c = *patterns_.c;
   for (Index p = 0; filter && p < c.row_panels(); ++p) {
@@ -124,21 +134,26 @@ void ProductPlan::count(const ProductFilter* filter) {
   }
   Sequence sequence(c.runtime());
   for (Index p = 0; p < c.panels(); ++p) {
-    if (!c.panel_local(p)) continue;
-    describe(p, filter);
+    if (!c.panel_local(p) && !filter) continue;
+    if (c.panel_local(p)) describe(p);
     const auto at = static_cast<std::size_t>(p);
-    if (panels_[at].rows.blocks > 0)
-      sequence.insert(CountProducts{.panel = &panels_[at], .counts = &counts_[at]},
-                      {.execute_on = c.runtime().rank()});
+    std::vector<const Data*> norms;
+    if (filter) norms = norms_for(p, *filter);
+    if (!c.rows().panel(c.row_panel(p)).empty())
+      sequence.insert(CountProducts{.norms = norms, .panel = &panels_[at], .counts = &counts_[at]},
+                      {.execute_on = c.panel_owner(p)});
   }
+  for (const std::vector<Data>* norms :
+       {filter ? &filter->norms_a : nullptr, filter ? &filter->norms_b : nullptr})
+    for (std::size_t p = 0; norms && p < norms->size(); ++p)
+      if ((*norms)[p].valid()) (*norms)[p].flush_remote_copies();
   // The values of C cannot be allocated before its blocks are known.
   finish(sequence);
   grown_ = gather();
   pattern_ = grown_ ? grown_pattern() : patterns_.c;
   for (Index p = 0; p < pattern_->panels(); ++p) {
     require_small(c.runtime(), "elements", pattern_->panel_elements(p), false);
-    if (pattern_->panel_local(p))
-      panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
+    if (pattern_->panel_local(p)) panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p));
   }
 }
 

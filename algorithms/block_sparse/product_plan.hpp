@@ -8,6 +8,7 @@
 #include <tessera/block_pattern.hpp>
 #include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
+#include <tessera/data.hpp>
 #include <tessera/sequence.hpp>
 
 namespace tessera::detail {
@@ -20,10 +21,10 @@ inline bool uses_stacks(const Runtime& runtime) noexcept {
 /// What is known of a block-sparse product C = A B before its values are computed (its symbolic phase).
 namespace tessera::detail {
 
-/// For products on CPUs: norms of the blocks that this rank multiplies, panel by panel, and for each row of blocks the smallest
-/// ||A_ik|| ||B_kj|| that is multiplied.
+/// For products on CPUs: squares of the norms of the blocks, a piece for each panel that has blocks, where the
+/// panel is, and for each row of blocks the smallest ||A_ik|| ||B_kj|| that is multiplied.
 struct ProductFilter {
-  std::vector<std::vector<double>> norms_a, norms_b;
+  std::vector<Data> norms_a, norms_b;
   std::vector<double> row_limit;
 };
 
@@ -120,8 +121,9 @@ class ProductPlan {
     PanelSizes of_panel(Index panel) const noexcept;
     std::int32_t count() const noexcept { return static_cast<std::int32_t>(sizes.size()); }
   };
-  void describe(Index panel, const ProductFilter* filter);
+  void describe(Index panel);
   void count(const ProductFilter* filter);
+  std::vector<const Data*> norms_for(Index panel, const ProductFilter& filter) const;
   void find();
   PanelsOfC panels_of_c() const;
   void take_totals(std::span<const std::int64_t> totals);

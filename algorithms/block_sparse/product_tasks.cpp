@@ -4,13 +4,14 @@
 #include <numeric>
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
-#include <tessera/algorithms/block_sparse/kept_blocks.hpp>
+#include <tessera/algorithms/block_sparse/panel_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_tasks.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/remote_copies.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -31,6 +32,7 @@ struct InnerOperands {
   Index products;
   std::span<const StackClass> classes;
   const Data *a, *b;
+  const Data *norms_a, *norms_b;  ///< with a filter
 };
 
 /// The products of one panel of C where CPUs compute them; `together`: inner panels in one task.
@@ -38,76 +40,49 @@ template <class T>
 void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
                    std::size_t together, const ProductPanel* panel, ProductWorker* ran_on,
                    const WriteOrAdd<Array<T>>& c) {
-  std::vector<const Data*> factors;
+  std::vector<const Data*> factors, norms;
   for (std::size_t first = 0; first < contributions.size(); first += together) {
     MultiplyPanels<T> task{.c = c, .factors = {}, .panel = panel, .ran_on = ran_on};
     factors.clear();
+    norms.clear();
     auto number = task.inner.begin();
     for (const InnerOperands& inner :
          contributions.subspan(first, std::min(together, contributions.size() - first))) {
       factors.insert(factors.end(), {inner.a, inner.b});
+      if (inner.norms_a) norms.insert(norms.end(), {inner.norms_a, inner.norms_b});
       *number++ = static_cast<std::int32_t>(inner.number);
       task.products += inner.products;
       task.counted_flops += stack_flops(inner.classes, is_complex<T>);
     }
     task.factors = factors;
+    task.norms = norms;
     sequence.insert(task, {.priority = priority});
   }
 }
 
-/// What the inner panels contribute to a panel of C, where CPUs compute it.
+/// The panels of A and B that meet in an inner panel, for a panel of C.
+struct FactorPanels {
+  Index c, inner, a, b;
+};
+
 template <class T>
-std::vector<InnerOperands> contributions_to(Index p, const ProductOperands<T>& operands,
-                                            const ProductPlan& plan) {
-  const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = *plan.pattern();
-  const Index row = pc.row_panel(p), col = pc.col_panel(p), inner_panels = plan.inner_panels();
-  std::vector<InnerOperands> contributions;
-  for (Index step = 0; step < inner_panels; ++step) {
-    // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
-    const Index inner = (row + col + step) % inner_panels;
-    if (plan.products(p, inner) == 0 || plan.dense(p, inner)) continue;
-    contributions.push_back({inner, plan.products(p, inner), shapes_of(plan, pc, p, inner),
-                             &operands.a().panel(pa.panel(row, inner)),
-                             &operands.b().panel(pb.panel(inner, col))});
-  }
-  return contributions;
+FactorPanels pair_for(Index p, Index inner, const ProductOperands<T>& operands, const BlockPattern& c) {
+  return {p, inner, operands.a().pattern().panel(c.row_panel(p), inner),
+          operands.b().pattern().panel(inner, c.col_panel(p))};
 }
 
-/// With a filter and GPUs: the norms of the blocks of a matrix; in one process of all, else panel by panel, where
-/// the panels are.
+/// What it contributes where CPUs compute.
 template <class T>
-class Norms {
- public:
-  Norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix)
-      : sequence_(sequence),
-        matrix_(matrix),
-        all_(sequence.runtime().size() == 1),
-        pieces_(all_ ? 1 : static_cast<std::size_t>(matrix.pattern().panels())) {}
-  /// The piece with the norms of a panel, made when it is first asked for.
-  const Data& of(Index p, int priority) {
-    Data& norms = pieces_[all_ ? 0 : static_cast<std::size_t>(p)];
-    if (norms.valid()) return norms;
-    const BlockPattern& pattern = matrix_.pattern();
-    std::vector<std::int32_t> panels;
-    for (Index q = all_ ? 0 : p; q < (all_ ? pattern.panels() : p + 1); ++q)
-      if (pattern.panel_blocks(q) > 0) panels.push_back(word_of(q));
-    const Index blocks = all_ ? pattern.blocks() : pattern.panel_blocks(p);
-    norms = Data::bytes(sequence_.runtime(), static_cast<std::size_t>(blocks) * sizeof(double),
-                        pattern.panel_owner(p));
-    insert_norms(sequence_, matrix_, panels, norms, before(pattern, p), {.priority = priority});
-    return norms;
-  }
-  /// Blocks that this rank knows in `pattern`, the matrix' one, before the first number of that piece.
-  Index before(const BlockPattern& pattern, Index p) const noexcept {
-    return all_ ? 0 : pattern.blocks_before(p);
-  }
-
- private:
-  Sequence& sequence_;
-  const BlockSparseMatrix<T>& matrix_;
-  const bool all_;
-  std::vector<Data> pieces_;
-};
+InnerOperands contribution_of(const FactorPanels& pair, const ProductOperands<T>& operands,
+                              const ProductPlan& plan, const ProductFilter* filter) {
+  return {pair.inner,
+          plan.products(pair.c, pair.inner),
+          shapes_of(plan, *plan.pattern(), pair.c, pair.inner),
+          &operands.a().panel(pair.a),
+          &operands.b().panel(pair.b),
+          filter ? &filter->norms_a[static_cast<std::size_t>(pair.a)] : nullptr,
+          filter ? &filter->norms_b[static_cast<std::size_t>(pair.b)] : nullptr};
+}
 
 /// The products where GPUs compute them: the lists of a few sets' products at a time, unless the plan has them,
 /// then the products of each.
@@ -120,35 +95,46 @@ class StackTasks {
         operands_(operands),
         plan_(plan),
         options_(options),
-        norms_a_(sequence, operands.a()),
-        norms_b_(sequence, operands.b()),
+        norms_a_(sequence, operands.a(), sequence.runtime().size() == 1),
+        norms_b_(sequence, operands.b(), sequence.runtime().size() == 1),
         elsewhere_(Data::bytes(sequence.runtime(), sizeof(StackEntry), Data::every_rank)) {}
 
   /// The products for a panel of C. Lists that are missing are made for it and for the `next` panels, which
   /// begin with it.
   void submit(int priority, Index p, std::span<const Index> next, ProductRecords& records,
               const WriteOrAdd<Array<T>>& c) {
-    const BlockPattern &pa = operands_.a().pattern(), &pb = operands_.b().pattern(), &pc = *plan_.pattern();
-    const bool local = pc.panel_local(p);
     list(priority, next, records);
-    auto record = records.stacks[static_cast<std::size_t>(p)].begin();
-    for (StackSet& set : plan_.sets(p)) {
-      std::vector<const Data*> factors;
-      for (const std::int32_t inner : set.inner)
-        factors.insert(factors.end(), {&operands_.a().panel(pa.panel(pc.row_panel(p), inner)),
-                                       &operands_.b().panel(pb.panel(inner, pc.col_panel(p)))});
-      sequence_.insert(MultiplyStack<T>{.stack = !local                  ? elsewhere_
-                                                 : record->stack.valid() ? record->stack
-                                                                         : set.stack,
-                                        .c = c,
-                                        .factors = factors,
-                                        .classes = set.classes,
-                                        .complete = set.complete,
-                                        .ran_on = &record->ran_on},
-                       {.priority = priority});
-      if (!keeps_lists()) record->stack.release();
-      ++record;
+    for (std::size_t s = 0; s < plan_.sets(p).size(); ++s) multiply(priority, p, s, records, c);
+  }
+
+  /// The products for a panel of C with one inner panel, which make a set of their own with several ranks.
+  void submit_inner(int priority, const FactorPanels& pair, ProductRecords& records,
+                    const WriteOrAdd<Array<T>>& c) {
+    std::vector<StackSet>& sets = plan_.sets(pair.c);
+    // Sets follow each other from the inner panel on with which their panel of C begins.
+    const BlockPattern& pc = *plan_.pattern();
+    const Index begin = pc.row_panel(pair.c) + pc.col_panel(pair.c), inner_panels = plan_.inner_panels();
+    const auto place = [&](Index inner) {
+      return (inner - begin % inner_panels + inner_panels) % inner_panels;
+    };
+    const auto found = std::lower_bound(
+        sets.begin(), sets.end(), place(pair.inner),
+        [&](const StackSet& set, Index wanted) { return place(set.inner.front()) < wanted; });
+    if (found == sets.end() || found->inner.front() != pair.inner) return;
+    const auto number = static_cast<std::size_t>(found - sets.begin());
+    StackRecord& record = records.stacks[static_cast<std::size_t>(pair.c)][number];
+    if (!has_list(*found, record)) {
+      record.listed = true;
+      const Missing missing{pair.c, &*found, &record};
+      insert(priority, std::span(&missing, 1));
     }
+    multiply(priority, pair.c, number, records, c);
+  }
+
+  /// Adds the norms that have been read for a pair of panels.
+  void add_norms(const FactorPanels& pair, std::vector<const Data*>& pieces) const {
+    for (const Data* const norms : {norms_a_.made(pair.a), norms_b_.made(pair.b)})
+      if (norms) pieces.push_back(norms);
   }
 
   /// Inserts tasks for the lists that the first of the panels needs, and with them those of the panels after,
@@ -163,7 +149,7 @@ class StackTasks {
       for (std::size_t s = 0; s < plan_.sets(p).size(); ++s) {
         StackSet& set = plan_.sets(p)[s];
         StackRecord& record = records.stacks[static_cast<std::size_t>(p)][s];
-        if (record.listed || (options_.eps == 0 && set.stack.valid())) continue;
+        if (has_list(set, record)) continue;
         const bool full = !alone || missing.size() == ListedStacks::most || bytes > most;
         if (full && !missing.empty()) {
           insert(priority, missing);
@@ -182,6 +168,32 @@ class StackTasks {
  private:
   /// The lists may serve later products.
   bool keeps_lists() const noexcept { return options_.eps == 0 && plan_.keeps_lists; }
+  bool has_list(const StackSet& set, const StackRecord& record) const noexcept {
+    return record.listed || (options_.eps == 0 && set.stack.valid());
+  }
+
+  /// The products of a set, whose list is made.
+  void multiply(int priority, Index p, std::size_t number, ProductRecords& records,
+                const WriteOrAdd<Array<T>>& c) {
+    const BlockPattern& pc = *plan_.pattern();
+    const StackSet& set = plan_.sets(p)[number];
+    StackRecord& record = records.stacks[static_cast<std::size_t>(p)][number];
+    std::vector<const Data*> factors;
+    for (const std::int32_t inner : set.inner) {
+      const FactorPanels pair = pair_for(p, inner, operands_, pc);
+      factors.insert(factors.end(), {&operands_.a().panel(pair.a), &operands_.b().panel(pair.b)});
+    }
+    sequence_.insert(MultiplyStack<T>{.stack = !pc.panel_local(p)     ? elsewhere_
+                                               : record.stack.valid() ? record.stack
+                                                                      : set.stack,
+                                      .c = c,
+                                      .factors = factors,
+                                      .classes = set.classes,
+                                      .complete = set.complete,
+                                      .ran_on = &record.ran_on},
+                     {.priority = priority});
+    if (!keeps_lists()) record.stack.release();
+  }
 
   struct Missing {
     Index panel;
@@ -238,7 +250,7 @@ class StackTasks {
   const ProductOperands<T>& operands_;
   ProductPlan& plan_;
   const NumericOptions& options_;
-  Norms<T> norms_a_, norms_b_;
+  PanelNorms<T> norms_a_, norms_b_;
   const Data elsewhere_;  // stands for the stacks of other ranks, which are theirs alone
 };
 
@@ -261,6 +273,155 @@ std::vector<Index> submission_order(const ProductPlan& plan, const BlockPattern&
   return order;
 }
 
+/// All tasks that compute the values.
+template <class T>
+class ProductTasks {
+ public:
+  ProductTasks(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
+               const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records)
+      : sequence_(sequence),
+        operands_(operands),
+        plan_(plan),
+        c_(c),
+        options_(options),
+        records_(records),
+        on_gpus_(uses_stacks(sequence.runtime())),
+        dense_(sequence, operands, plan),
+        stacks_(sequence, operands, plan, options),
+        order_(submission_order(plan, c.pattern())) {
+    std::erase_if(order_, [&](Index p) { return !c.panel(p).valid(); });
+  }
+
+  /// In one process: C's panels one after the other, each with all inner panels.
+  void submit_by_panels() {
+    int priority = 3 * static_cast<int>(order_.size()) + 3;
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      const Index p = order_[at];
+      priority -= 3;
+      if (on_gpus_)
+        stacks_.submit(priority, p, std::span(order_).subspan(at), records_, values(p));
+      else
+        submit_all_inner(priority, p);
+      finish(priority, p);
+    }
+  }
+
+  /// With several ranks: inner panels one after the other, each for all panels of C (Cannon). In a step ranks
+  /// of one row or column of the grid take different inner panels, which begin elsewhere at each place of the
+  /// grid, so that not everybody wants the panels of one rank at a time.
+  /// Source: L. E. Cannon, A cellular computer to implement the Kalman filter algorithm (1969).
+  void submit_by_steps() {
+    // Panels of the step that is computed and of the next are there or on their way; those of one more may
+    // arrive before this rank asks for them.
+    StepWindow window(sequence_.runtime(), 2);
+    int priority = 3 * static_cast<int>(plan_.inner_panels() + static_cast<Index>(order_.size())) + 3;
+    for (Index step = 0; step < plan_.inner_panels(); ++step) {
+      priority -= 3;
+      const std::vector<FactorPanels> pairs = pairs_of(step);
+      const bool exchanged = exchanges(pairs);
+      if (exchanged) window.begin_step();
+      for (const FactorPanels& pair : pairs) submit_pair(priority, pair);
+      if (exchanged) window.end_step(pieces_of(pairs));
+    }
+    for (const Index p : order_) {
+      priority -= 3;
+      finish(priority, p);
+    }
+  }
+
+ private:
+  using Values = WriteOrAdd<Array<T>>;
+
+  Values values(Index p) const { return overwrites() ? Values(c_.panel(p)) : Values(add_to(c_.panel(p))); }
+  bool overwrites() const noexcept { return options_.store == Store::overwrite; }
+  ProductWorker* workers(Index p) const { return records_.panels.data() + p * plan_.inner_panels(); }
+
+  /// Where CPUs compute: a panel of C with all inner panels that are not dense.
+  void submit_all_inner(int priority, Index p) {
+    const BlockPattern& pc = c_.pattern();
+    const Index inner_panels = plan_.inner_panels();
+    const std::size_t together =
+        kernels::small_enough_for_rows<T>(plan_.row_sizes(), plan_.col_sizes(), plan_.inner_sizes())
+            ? max_inner_panels
+            : 1;
+    std::vector<InnerOperands> contributions;
+    for (Index step = 0; step < inner_panels; ++step) {
+      // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
+      const Index inner = (pc.row_panel(p) + pc.col_panel(p) + step) % inner_panels;
+      if (plan_.products(p, inner) > 0 && !plan_.dense(p, inner))
+        contributions.push_back(
+            contribution_of(pair_for(p, inner, operands_, pc), operands_, plan_, options_.filter));
+    }
+    submit_panels<T>(sequence_, priority, contributions, together, &plan_.panel(p), workers(p), values(p));
+  }
+
+  /// The pairs with products that the ranks take in a step.
+  std::vector<FactorPanels> pairs_of(Index step) const {
+    const BlockPattern& pc = c_.pattern();
+    std::vector<FactorPanels> pairs;
+    for (const Index p : order_) {
+      const int row = pc.rows().panel_owner(pc.row_panel(p)), col = pc.cols().panel_owner(pc.col_panel(p));
+      const Index inner = (row + col + step) % plan_.inner_panels();
+      if (plan_.products(p, inner) > 0) pairs.push_back(pair_for(p, inner, operands_, pc));
+    }
+    return pairs;
+  }
+
+  /// Some rank needs a panel of another.
+  bool exchanges(const std::vector<FactorPanels>& pairs) const {
+    return std::any_of(pairs.begin(), pairs.end(), [&](const FactorPanels& pair) {
+      const int owner = c_.pattern().panel_owner(pair.c);
+      return operands_.a().pattern().panel_owner(pair.a) != owner ||
+             operands_.b().pattern().panel_owner(pair.b) != owner;
+    });
+  }
+
+  void submit_pair(int priority, const FactorPanels& pair) {
+    if (plan_.dense(pair.c, pair.inner)) return dense_.expand(priority, pair.c, pair.inner);
+    if (on_gpus_) return stacks_.submit_inner(priority, pair, records_, values(pair.c));
+    const InnerOperands contribution = contribution_of(pair, operands_, plan_, options_.filter);
+    submit_panels<T>(sequence_, priority, std::span(&contribution, 1), 1, &plan_.panel(pair.c),
+                     workers(pair.c), values(pair.c));
+  }
+
+  /// What the tasks of a step have read, each piece once.
+  std::vector<const Data*> pieces_of(const std::vector<FactorPanels>& pairs) const {
+    std::vector<const Data*> pieces;
+    for (const FactorPanels& pair : pairs) {
+      pieces.insert(pieces.end(), {&operands_.a().panel(pair.a), &operands_.b().panel(pair.b)});
+      if (options_.filter)
+        pieces.insert(pieces.end(), {&options_.filter->norms_a[static_cast<std::size_t>(pair.a)],
+                                     &options_.filter->norms_b[static_cast<std::size_t>(pair.b)]});
+      stacks_.add_norms(pair, pieces);
+    }
+    std::sort(pieces.begin(), pieces.end());
+    pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
+    return pieces;
+  }
+
+  /// After all other products for a panel of C: those of dense panels, or zeros where there are none at all.
+  void finish(int priority, Index p) {
+    const BlockPattern& pc = c_.pattern();
+    bool any = false;
+    for (Index inner = 0; inner < plan_.inner_panels(); ++inner) any = any || plan_.products(p, inner) > 0;
+    if (!any && overwrites())
+      sequence_.insert(FillValues<T>{.values = c_.panel(p), .value = T(0)}, {.priority = priority});
+    if (dense_.any(p)) dense_.submit(priority, p, pc.row_panel(p) + pc.col_panel(p), workers(p), values(p));
+    if (options_.fetch) c_.panel(p).fetch_to_host();
+  }
+
+  Sequence& sequence_;
+  const ProductOperands<T>& operands_;
+  ProductPlan& plan_;
+  const BlockSparseMatrix<T>& c_;
+  const NumericOptions& options_;
+  ProductRecords& records_;
+  const bool on_gpus_;
+  DenseProducts<T> dense_;
+  StackTasks<T> stacks_;
+  std::vector<Index> order_;
+};
+
 }  // namespace
 
 ProductRecords::ProductRecords(const ProductPlan& plan)
@@ -282,36 +443,11 @@ void keep_lists(ProductPlan& plan, ProductRecords& records) {
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
                      const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records) {
-  const BlockPattern& pc = c.pattern();
-  const bool on_gpus = uses_stacks(sequence.runtime());
-  const std::size_t together =
-      kernels::small_enough_for_rows<T>(plan.row_sizes(), plan.col_sizes(), plan.inner_sizes())
-          ? max_inner_panels
-          : 1;
-  DenseProducts<T> dense(sequence, operands, plan);
-  StackTasks<T> stacks(sequence, operands, plan, options);
-  std::vector<InnerOperands> contributions;
-  int priority = 3 * static_cast<int>(pc.panels()) + 3;
-  const std::vector<Index> order = submission_order(plan, pc);
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    const Index p = order[at];
-    priority -= 3;
-    if (!c.panel(p).valid()) continue;
-    if (!on_gpus) contributions = contributions_to(p, operands, plan);
-    const bool any_stacks = !plan.sets(p).empty();
-    ProductWorker* const workers = records.panels.data() + p * plan.inner_panels();
-    const bool any_dense = dense.any(p), overwrite = options.store == Store::overwrite;
-    using Values = WriteOrAdd<Array<T>>;
-    const Values values = overwrite ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
-    if (contributions.empty() && !any_stacks && overwrite && !any_dense)
-      sequence.insert(FillValues<T>{.values = c.panel(p), .value = T(0)}, {.priority = priority});
-    else if (on_gpus)
-      stacks.submit(priority, p, std::span(order).subspan(at), records, values);
-    else
-      submit_panels<T>(sequence, priority, contributions, together, &plan.panel(p), workers, values);
-    if (any_dense) dense.submit(priority, p, pc.row_panel(p) + pc.col_panel(p), workers, values);
-    if (options.fetch) c.panel(p).fetch_to_host();
-  }
+  ProductTasks<T> tasks(sequence, operands, plan, c, options, records);
+  if (sequence.runtime().size() == 1)
+    tasks.submit_by_panels();
+  else
+    tasks.submit_by_steps();
 }
 
 template <class T>

@@ -37,14 +37,17 @@ void keep_lists(ProductPlan& plan, ProductRecords& records);
 
 /// How the products are computed.
 struct NumericOptions {
-  Store store = Store::add;  ///< overwrite: C has no values yet
-  bool fetch = false;        ///< a finished panel of C goes to host memory
-  double eps = 0;            ///< of the filter, which tasks apply: with GPUs
-  Data row_blocks{};         ///< with it: blocks in each row of blocks of op(A), in the order of the panels
+  Store store = Store::add;               ///< overwrite: C has no values yet
+  bool fetch = false;                     ///< a finished panel of C goes to host memory
+  const ProductFilter* filter = nullptr;  ///< on CPUs; alive until the tasks are inserted
+  double eps = 0;                         ///< of the filter, which tasks that list apply: with GPUs
+  Data row_blocks{};  ///< with it: blocks in each row of blocks of op(A), in the order of the panels
 };
 
-/// The tasks, panel by panel of C, which stays in the caches of its worker, or on its GPU, meanwhile.
-/// Priorities: what is submitted first.
+/// The tasks; in one process panel by panel of C, which stays in the caches of its worker, or on its GPU,
+/// meanwhile. With several ranks step by step, each with an inner panel for all panels of C, so that copies of
+/// few panels wait at a rank (StepWindow); it waits for steps to end then, is collective, and drops the copies
+/// of the operands' panels. Priorities: what is submitted first.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
                      const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -79,6 +80,9 @@ class Data {
   /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs;
   /// else nothing).
   void flush_remote_copies() const;
+  /// The same; calls `freed`, at once or on another thread, when the memory of the copy that this rank has
+  /// received, or is about to, is free. Returns whether there is such a copy: if not, it is never called.
+  bool flush_remote_copies(std::function<void()> freed) const;
   /// Copies the piece to GPU number `gpu` of this rank, for tasks to come; nothing without GPUs. Waits until
   /// it is there; or returns at once, and the copy follows the tasks submitted so far (within a Sequence that
   /// is not over).
@@ -111,6 +115,8 @@ class Data {
  private:
   Data(Runtime& runtime, void* handle, int owner, bool wrapped) noexcept
       : handle_(handle), runtime_(&runtime), owner_(owner), wrapped_(wrapped) {}
+  void receives() const;
+  void forget_received(std::function<void()> freed) const;
   template <class Register>
   static Data wrap(Runtime& runtime, void* memory, int owner, const Register& register_at);
   void swap(Data& other) noexcept {
@@ -119,6 +125,7 @@ class Data {
     std::swap(owner_, other.owner_);
     std::swap(gpu_, other.gpu_);
     std::swap(written_in_, other.written_in_);
+    std::swap(received_, other.received_);
     std::swap(wrapped_, other.wrapped_);
     std::swap(exceptions_, other.exceptions_);
   }
@@ -128,6 +135,7 @@ class Data {
   int gpu_ = -1;
   friend class Sequence;
   mutable std::uint64_t written_in_ = 0;  ///< the last sequence that writes it; 0: none
+  mutable bool received_ = false;         ///< this rank has, or waits for, a copy of another rank's piece
   bool wrapped_ = false;
   int exceptions_ = std::uncaught_exceptions();  ///< in flight when it was made
 };

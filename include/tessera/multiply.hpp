@@ -114,16 +114,19 @@ struct RankCount {
   double flop = 0;     ///< 2 m n k each, complex: 8 m n k
 };
 
-/// What a product did; the same on all ranks, but for times and statistics, which are this rank's. After a
+/// What a product did; the same on all ranks, but for times, bytes and statistics, which are this rank's. After a
 /// failure the counts are zero.
 struct MultiplyResult : ResultStatus {
-  Index products = 0;                ///< of blocks
-  bool plan_reused = false;          ///< an earlier product of the same patterns had left its plan
-  double plan_bytes = 0;             ///< of the plan's lists on this rank: of products, on its GPUs, and of
-                                     ///< moves of blocks into images
-  Index images = 0;                  ///< matrices made of A and B to have them as C's distribution needs them
-  Index images_reused = 0;           ///< of these, after the plan of an earlier product of the same patterns
-  double image_bytes = 0;            ///< of the values copied into them, on this rank
+  Index products = 0;         ///< of blocks
+  bool plan_reused = false;   ///< an earlier product of the same patterns had left its plan
+  double plan_bytes = 0;      ///< of the plan's lists on this rank: of products, on its GPUs, and of
+                              ///< moves of blocks into images
+  Index images = 0;           ///< matrices made of A and B to have them as C's distribution needs them
+  Index images_reused = 0;    ///< of these, after the plan of an earlier product of the same patterns
+  double image_bytes = 0;     ///< of the values copied into them, on this rank
+  /// Of panels of A and B (and of norms, with a filter) of other ranks that this rank had asked for, and had
+  /// received or not, and had not freed, while C's values were computed: the most at a time.
+  double remote_bytes_peak = 0;
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
   Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
   Index filtered_blocks = 0;         ///< of C, not zero, and dropped after the product
@@ -146,7 +149,8 @@ struct MultiplyResult : ResultStatus {
 /// the tasks that compute its values are submitted. From then on C is the product for whoever uses it:
 /// further operations follow in order, a reader waits. With a filter that drops blocks, which are known at the
 /// end alone, C becomes the product in the completion's wait() and must not be used before, except as A or B of
-/// products that were submitted earlier; many such products may be under way. If the numeric phase fails, C's
+/// products that were submitted earlier; many such products may be under way. With several ranks the call may
+/// wait for the first of these tasks before it submits the last (see below). If the numeric phase fails, C's
 /// values are undefined.
 ///
 /// A, B and C may have any symmetry and any distribution. If C is half-stored, op(A) op(B) must have C's
@@ -160,9 +164,15 @@ struct MultiplyResult : ResultStatus {
 /// and the products (symbolic phase; the numeric one must wait for the size of C's panels), unless an earlier
 /// product of the same blocks has left its plan. On CPUs one task then computes the products of up to 32 inner
 /// panels for a panel of C, where blocks are small, else of one. With GPUs all of it runs there: tasks list the
-/// products, by shape and by block of C (a stack), of up to 64 inner panels in one process, of one with several
-/// ranks, and one task computes those of a stack. The inner panels of one panel of C follow in a fixed order, which begins elsewhere in each row and column of panels (Cannon's order): results do not
-/// depend on the schedule, and transfers are spread.
+/// products, by shape and by block of C (a stack), of up to 64 inner panels, and one task computes those of a
+/// stack. The inner panels of one panel of C follow in a fixed order, which begins elsewhere in each row and
+/// column of panels: results do not depend on the schedule.
+///
+/// With several ranks a task takes one inner panel, and the ranks go through these in steps (Cannon's
+/// algorithm): in a step each rank multiplies with one inner panel for all its panels of C, ranks of a row or
+/// column of the grid with different ones, so that transfers are spread. The next step's panels of A and B
+/// travel meanwhile. No rank begins to submit a step before all have freed what they received for the second
+/// but last: other ranks' panels of at most three inner panels wait at a rank.
 ///
 /// Where enough of a dense product would be computed, panels of A and B are expanded to dense arrays, once
 /// each, and multiplied as such, which is added to C after all other products for its panel. Products, shapes
@@ -173,7 +183,8 @@ struct MultiplyResult : ResultStatus {
 /// are not read. A and B may be C itself.
 ///
 /// Collective.
-/// Source: O. Schuett, P. Messmer, J. Hutter, J. VandeVondele, GPU-accelerated sparse matrix-matrix
+/// Source: L. E. Cannon, A cellular computer to implement the Kalman filter algorithm (1969), for the steps;
+/// O. Schuett, P. Messmer, J. Hutter, J. VandeVondele, GPU-accelerated sparse matrix-matrix
 /// multiplication for linear scaling density functional theory (2016), for the layers; the filter is that of
 /// DBCSR.
 /// @throws InvalidArgument for block sizes that do not fit, a filter that is negative or no number, limits

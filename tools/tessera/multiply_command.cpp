@@ -289,6 +289,7 @@ class MultiplyRun {
     json["images"] = result.images;
     json["images_reused"] = result.images_reused;
     json["image_bytes"] = result.image_bytes;
+    json["remote_bytes_peak"] = result.remote_bytes_peak;
     json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
     json["bytes"] = {{"products", product_bytes(result)},
                      {"matrices", matrix_bytes(c)},

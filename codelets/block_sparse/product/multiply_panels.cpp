@@ -225,9 +225,17 @@ void run(const HostContext&, const MultiplyPanels<T>& task) {
   const std::span<T> c = *task.c;
   const int count = task.factors.size() / 2;
   std::array<kernels::InnerValues<T>, max_inner_panels> inner;
+  std::array<InnerPanel, max_inner_panels> with_norms;
+  const auto norms = square_roots(task.norms);
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i), number = static_cast<std::size_t>(task.inner[at]);
     inner[at] = {&panel.inner[number], task.factors[2 * i].data(), task.factors[2 * i + 1].data()};
+    if (!norms.empty()) {
+      with_norms[at] = panel.inner[number];
+      with_norms[at].a.norm = norms[2 * at].data();
+      with_norms[at].b.norm = norms[2 * at + 1].data();
+      inner[at].inner = &with_norms[at];
+    }
     task.ran_on[number] = ProductWorker::cpu;
   }
   const std::span values(inner.data(), static_cast<std::size_t>(count));

@@ -19,6 +19,7 @@ inline constexpr std::size_t max_inner_panels = 32;
 /// |---------|--------------|--------|-------------------------------------------------------|
 /// | c       | write or add | array  | C's values                                            |
 /// | factors | read         | arrays | of each inner panel: values of A's panel, then of B's |
+/// | norms   | read         | arrays | with a filter: squares of their blocks' norms, in double |
 /// On ranks that do not own C, the members after the operands are not used. The flops predict the time. Runs
 /// on CPUs, where C lives.
 ///
@@ -37,6 +38,7 @@ struct MultiplyPanels {
   static constexpr PerformanceModel model = PerformanceModel::regression;
   WriteOrAdd<Array<T>> c;
   ReadAll<Array<T>> factors;
+  ReadAll<Array<double>> norms{};
   const ProductPanel* panel;  ///< metadata of the caller, alive until the task has ended
   std::array<std::int32_t, max_inner_panels> inner{};  ///< the numbers of the inner panels that take part
   Index products = 0;                                  ///< all together

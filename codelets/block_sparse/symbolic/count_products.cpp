@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
@@ -276,9 +277,8 @@ void collect_blocks(const ProductPanel& panel, BlockBits& found, ProductCounts& 
 bool is_empty(const ProductPanel& panel) noexcept {
   if (panel.dense.use == UseDense::always) return false;
   if (panel.old.row_begin && panel.old.row_begin[panel.rows.blocks] > 0) return false;
-  return std::all_of(panel.inner.begin(), panel.inner.end(), [&](const InnerPanel& inner) {
-    return inner.a.row_begin[panel.rows.blocks] == 0 || inner.b.row_begin[inner.inner.blocks] == 0;
-  });
+  return std::none_of(panel.inner.begin(), panel.inner.end(),
+                      [&](const InnerPanel& inner) { return panel.meets(inner); });
 }
 
 }  // namespace
@@ -311,8 +311,27 @@ void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
   collect_blocks(panel, counter.found, counts);
 }
 
+std::vector<std::vector<double>> square_roots(const ReadAll<Array<double>>& squares) {
+  std::vector<std::vector<double>> norms;
+  for (int i = 0; i < squares.size(); ++i) {
+    const std::span<const double> of_panel = squares[i];
+    auto& roots = norms.emplace_back(of_panel.size());
+    std::transform(of_panel.begin(), of_panel.end(), roots.begin(), [](double x) { return std::sqrt(x); });
+  }
+  return norms;
+}
+
 void run(const HostContext&, const CountProducts& task) {
-  kernels::count_products(*task.panel, *task.counts);
+  if (task.norms.size() == 0) return kernels::count_products(*task.panel, *task.counts);
+  ProductPanel panel = *task.panel;
+  const auto norms = square_roots(task.norms);
+  auto next = norms.begin();
+  for (InnerPanel& inner : panel.inner) {
+    if (!panel.meets(inner)) continue;
+    inner.a.norm = (next++)->data();
+    inner.b.norm = (next++)->data();
+  }
+  kernels::count_products(panel, *task.counts);
 }
 TESSERA_DEFINE_TASK(CountProducts)
 

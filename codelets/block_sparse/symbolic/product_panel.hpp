@@ -18,7 +18,7 @@ struct PanelRows {
   const std::int32_t* row_begin = nullptr;  ///< rows + 1
   const std::int32_t* column = nullptr;     ///< ascending within a row
   const Index* offset = nullptr;            ///< element at which a block begins
-  const double* norm = nullptr;             ///< Frobenius norm of each block; only with a filter
+  const double* norm = nullptr;  ///< Frobenius norm of each block; only with a filter, in the bodies
 };
 
 /// The blocks of one side of a panel by their size class: blocks of one size have one class number, the same
@@ -50,6 +50,10 @@ struct ProductPanel {
   DenseRule dense{};                  ///< when products of blocks become one of dense panels
   bool dense_despite_filter = false;  ///< also where the filter leaves products out, which are then computed
 
+  /// A and B both have blocks in an inner panel.
+  bool meets(const InnerPanel& with) const noexcept {
+    return with.a.row_begin[rows.blocks] > 0 && with.b.row_begin[with.inner.blocks] > 0;
+  }
   /// Some products of blocks are left out, whatever their norms.
   bool masked() const noexcept;
   /// Whether block (row, col) of C is computed if there are products for it.
@@ -80,6 +84,9 @@ struct ProductCounts {
   bool grown = false;                            ///< C has more blocks than before
 };
 
+/// The norms of the blocks of panels, from their squares.
+std::vector<std::vector<double>> square_roots(const ReadAll<Array<double>>& squares);
+
 /// Seconds that the task below is expected to take.
 double count_seconds(const ProductPanel& panel) noexcept;
 
@@ -88,13 +95,18 @@ double count_seconds(const ProductPanel& panel) noexcept;
 /// the rows of B are full enough, a row of B at a time, as one bit for each block. For each inner panel it also says whether its products, if none is left out by the filter,
 /// become one dense product (dense_choice.hpp), which needs no list.
 ///
-/// No operands: panel and result are metadata of the caller, alive until the task has ended. No flops; the
-/// number of products predicts the time. Runs on CPUs, on the rank that the insertion names; with GPUs
-/// find_products and write_product_pattern (find_products.hpp) stand in for it.
+/// | operand | mode | shape            | what                                                                |
+/// |---------|------|------------------|---------------------------------------------------------------------|
+/// | norms   | read | arrays of double | with a filter: squares of the norms of A's blocks, then of B's, of  |
+/// |         |      |                  | each inner panel in which both have blocks                          |
+/// Panel and result are metadata of the caller, alive until the task has ended; on ranks that do not own C they
+/// are not used. No flops; the number of products predicts the time. Runs on CPUs, on the rank that the
+/// insertion names; with GPUs find_products and write_product_pattern (find_products.hpp) stand in for it.
 /// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 /// transposition (1978).
 struct CountProducts {
   static constexpr const char* name = "count_products";
+  ReadAll<Array<double>> norms;
   const ProductPanel* panel;  ///< of C
   ProductCounts* counts;      ///< the result
   double expected = count_seconds(*panel);
