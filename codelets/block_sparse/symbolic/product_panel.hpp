@@ -92,13 +92,13 @@ double count_seconds(const ProductPanel& panel) noexcept;
 
 /// The blocks of one panel of C = A B after the product, and for each inner panel the number of products of
 /// each shape. Row-wise with a dense accumulator over the panel's columns; without masks and filter, and if
-/// the rows of B are full enough, a row of B at a time, as one bit for each block. For each inner panel it also says whether its products, if none is left out by the filter,
-/// become one dense product (dense_choice.hpp), which needs no list.
+/// the rows of B are full enough, a row of B at a time, as one bit for each block. For each inner panel it also
+/// says whether its products, if none is left out by the filter, become one dense product (dense_choice.hpp),
+/// which needs no list.
 ///
 /// | operand | mode | shape            | what                                                                |
 /// |---------|------|------------------|---------------------------------------------------------------------|
-/// | norms   | read | arrays of double | with a filter: squares of the norms of A's blocks, then of B's, of  |
-/// |         |      |                  | each inner panel in which both have blocks                          |
+/// | norms   | read | arrays of double | with a filter: squares of block norms of A, then of B, of each inner panel where both have blocks |
 /// Panel and result are metadata of the caller, alive until the task has ended; on ranks that do not own C they
 /// are not used. No flops; the number of products predicts the time. Runs on CPUs, on the rank that the
 /// insertion names; with GPUs find_products and write_product_pattern (find_products.hpp) stand in for it.
