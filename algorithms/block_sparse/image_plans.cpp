@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <tessera/algorithms/block_sparse/image_plans.hpp>
-#include <tessera/algorithms/block_sparse/replicated.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/runtime/kept.hpp>
 
 namespace tessera::detail {
@@ -95,7 +95,7 @@ void ImagePlan::find_gathers() {
   for (Index p = 0; p < to.panels(); ++p)
     for (OpenGather& gather : open[static_cast<std::size_t>(p)]) {
       // Lists are of every rank for itself: no other must know them. Without moves it is a stand-in.
-      Data list = replicated<ImageMove>(to.runtime(), gather.moves);
+      Data list = make_task_list(to.runtime(), gather.moves);
       if (to.panel_local(p)) list_bytes_ += static_cast<double>(gather.moves.size() * sizeof(ImageMove));
       panels_[static_cast<std::size_t>(p)].gathers.push_back({std::move(gather.sources), std::move(list)});
       gather = {};

@@ -4,7 +4,7 @@
 
 #include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
-#include <tessera/algorithms/block_sparse/replicated.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -26,7 +26,7 @@ KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix
   }
   all_.count = word_of(static_cast<Index>(panels_.size()));
   if (panels_.empty()) return;
-  numbers_ = replicated<std::int32_t>(runtime, panels_);
+  numbers_ = make_task_list(runtime, panels_);
   totals_ = Data::bytes(runtime, panels_.size() * KeptLayout::size * sizeof(std::int64_t), Data::every_rank);
   row_counts_ = Data::bytes(
       runtime, panels_.size() * 2 * static_cast<std::size_t>(all_.most_rows) * sizeof(std::int32_t),

@@ -21,7 +21,7 @@
 #include <tessera/algorithms/block_sparse/product_plans.hpp>
 #include <tessera/algorithms/block_sparse/product_report.hpp>
 #include <tessera/algorithms/block_sparse/product_tasks.hpp>
-#include <tessera/algorithms/block_sparse/replicated.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/common/store.hpp>
@@ -102,7 +102,7 @@ Data upload_row_blocks(Op op_a, const BlockSparseMatrix<T>& a, const BlockPatter
   for (Index p = 0; p < c.row_panels(); ++p)
     for (const Index row : c.rows().panel(p))
       in_order.push_back(static_cast<std::int32_t>(blocks[static_cast<std::size_t>(row)]));
-  return replicated<std::int32_t>(c.runtime(), in_order);
+  return make_task_list(c.runtime(), in_order);
 }
 
 bool whole(const MultiplyLimits& limits, Index rows, Index cols) {

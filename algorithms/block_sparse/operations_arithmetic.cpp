@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
-#include <tessera/algorithms/block_sparse/replicated.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
@@ -144,7 +144,7 @@ void scale_by_vector(Sequence& sequence, Side side, std::span<const T> v, const 
     require_length("v", v.size(), side == Side::left ? a.rows() : a.cols());
   };
   collectively(sequence.runtime(), "scale_by_vector", argument_hash(side, shape_hash(a)), check, [&] {
-    const Data vector = replicated<T>(a.runtime(), v);
+    const Data vector = make_task_list(a.runtime(), v);
     for_each_panel(a, [&](Index p, const Data& values) {
       sequence.insert(
           ScaleByVector<T>{.blocks = a.pattern().blocks_of(p), .v = vector, .values = values, .side = side});
@@ -195,7 +195,7 @@ void set_diagonal(Sequence& sequence, std::span<const T> v, const BlockSparseMat
     for (const T x : v) require_factor("v", x, a.symmetry());
   };
   collectively(sequence.runtime(), "set_diagonal", shape_hash(a), check, [&] {
-    const Data vector = replicated<T>(a.runtime(), v);
+    const Data vector = make_task_list(a.runtime(), v);
     for (const Index p : panels_on_diagonal(a.pattern()))
       sequence.insert(SetDiagonal<T>{.blocks = a.pattern().blocks_of(p), .v = vector, .values = a.panel(p)});
   });

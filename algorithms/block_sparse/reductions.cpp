@@ -193,13 +193,12 @@ std::vector<std::vector<double>> norms_of(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
   PanelResults<double> results(pattern);
   Sequence sequence(a.runtime());
-  for (Index p = 0; p < pattern.panels(); ++p)
-    if (a.panel(p).valid())
-      sequence.insert(BlockNorms<T>{
-          .pattern = pattern.packed(),
-          .norms = results.make(p, pattern.panel_blocks(p)),
-          .values = std::vector<const Data*>{&a.panel(p)},
-          .panels = {.count = 1, .number = {word_of(p)}, .before = word_of(pattern.blocks_before(p))}});
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    if (!a.panel(p).valid()) continue;
+    const std::int32_t panel = word_of(p);
+    insert_norms(sequence, a, std::span(&panel, 1), results.make(p, pattern.panel_blocks(p)),
+                 pattern.blocks_before(p), {});
+  }
   finish(sequence);
   return results.gather();
 }
