@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/product_plan.hpp>
-#include <tessera/algorithms/block_sparse/replicated.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_success.hpp>
 
@@ -60,8 +60,8 @@ void ProductPlan::find() {
            std::find(cols_.sizes.begin(), cols_.sizes.end(), Index{0}) != cols_.sizes.end()};
   for (Index p = 0; p < c.panels(); ++p)
     if (c.panel_local(p)) local_panels_.push_back(p);
-  local_numbers_ = replicated<std::int32_t>(
-      runtime, std::vector<std::int32_t>(local_panels_.begin(), local_panels_.end()));
+  local_numbers_ =
+      make_task_list(runtime, std::vector<std::int32_t>(local_panels_.begin(), local_panels_.end()));
   const PanelsOfC of_c = panels_of_c();
   const std::size_t panels = std::max<std::size_t>(local_panels_.size(), 1);
   const Data totals = Data::bytes(runtime,
@@ -85,16 +85,18 @@ void ProductPlan::find() {
   totals.fetch_to_host();
   // The values of C cannot be allocated before its blocks are known.
   finish(sequence);
+  std::vector<std::int64_t> found;
   {
     const HostAccess access(totals, HostAccess::Mode::read);
-    take_totals(access.array<const std::int64_t>());
+    const auto numbers = access.array<const std::int64_t>();
+    found.assign(numbers.begin(), numbers.end());
   }
+  take_totals(found);
   grown_ = gather();
   pattern_ = grown_ ? found_pattern(totals, row_counts) : patterns_.c;
   for (Index p = 0; p < pattern_->panels(); ++p)
     require_small(runtime, "elements", pattern_->panel_elements(p), true);
-  const HostAccess access(totals, HostAccess::Mode::read);
-  make_sets(access.array<const std::int64_t>());
+  make_sets(found);
 }
 
 void ProductPlan::take_totals(std::span<const std::int64_t> totals) {
@@ -210,8 +212,8 @@ void ProductPlan::make_sets(std::span<const std::int64_t> totals) {
       sets_[static_cast<std::size_t>(p)].push_back(std::move(set));
     }
   }
-  begins_ = replicated<ClassBegin>(c.runtime(), begins);
-  inner_numbers_ = replicated<std::int32_t>(c.runtime(), inner_numbers);
+  begins_ = make_task_list(c.runtime(), begins);
+  inner_numbers_ = make_task_list(c.runtime(), inner_numbers);
   Index most = 1;
   for (const Index p : local_panels_)
     most = std::max(most, list_work(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()), cols_.count(),
