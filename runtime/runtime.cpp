@@ -198,22 +198,6 @@ Communicator Communicator::world() {
   return from_fortran(static_cast<int>(MPI_Comm_c2f(MPI_COMM_WORLD)));
 }
 
-void Runtime::Detail::activate() {
-  std::lock_guard lock(pause_mutex);
-  if (active_sequences++ == 0 && paused) {
-    starpu_resume();
-    paused = false;
-  }
-}
-
-void Runtime::Detail::deactivate() {
-  std::lock_guard lock(pause_mutex);
-  if (--active_sequences == 0 && !paused) {
-    starpu_pause();
-    paused = true;
-  }
-}
-
 Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     : options_(options), detail_(new Detail) {
   require_usable_mpi(communicator);
@@ -488,19 +472,6 @@ void Runtime::abort_ranks(int exit_code) {
 
 void Runtime::log(LogLevel level, std::string_view message) const {
   if (options_.log) options_.log(level, message);
-}
-
-void Runtime::run_exclusively(int threads, const std::function<void()>& work) {
-  if (detail_->active_sequences > 0)
-    throw RuntimeError("run_exclusively while tasks are in flight: wait for their completions first");
-  set_blas_threads(threads);
-  try {
-    work();
-  } catch (...) {
-    set_blas_threads(1);
-    throw;
-  }
-  set_blas_threads(1);
 }
 
 }  // namespace tessera
