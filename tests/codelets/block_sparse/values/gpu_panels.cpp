@@ -10,6 +10,7 @@
 
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
+#include <tessera/codelets/block_sparse/values/image_panels.hpp>
 #include <tessera/codelets/block_sparse/values/panel_sums.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -147,9 +148,28 @@ class Panels {
                                    .conjugated = conjugated});
           });
         }
+    make_images(list);
     change("plain copy", [&](Sequence& s, const Data& v) {
       s.insert(CopyValues<T>{.source = x_, .destination = v, .factor = T(1)});
     });
+  }
+
+  /// The same moves from two panels, each another way; into a panel with values, and one that is written first.
+  void make_images(const std::vector<BlockMove>& list) {
+    std::vector<ImageMove> moves;
+    for (std::size_t m = 0; m < list.size(); ++m)
+      moves.push_back({list[m],
+                       static_cast<std::int32_t>(m % 2),
+                       {.transposed = m % 3 == 1, .conjugated = m % 4 < 2, .negated = m % 5 < 3}});
+    const Data uploaded = upload(runtime_, moves), y = upload(runtime_, random_values<T>(elements, 5));
+    const std::vector<const Data*> sources{&x_, &y};
+    for (const bool written : {false, true})
+      change(written ? "image written" : "image added", [&](Sequence& s, const Data& v) {
+        s.insert(MakeImagePanel<T>{.moves = uploaded,
+                                   .destination = written ? overwrite(v) : add_to(v),
+                                   .sources = sources,
+                                   .factor = factor_});
+      });
   }
 
   void change_by_place() {
