@@ -189,8 +189,8 @@ std::vector<std::vector<std::byte>> Runtime::all_to_all(std::vector<std::vector<
   return guarded(*this, [&] { return exchange_rounds(pieces); });
 }
 
-/// In every round each rank sends each other one at most so much that counts fit. Messages, as ranks were seen to wait
-/// for MPI_Ialltoallv of Open MPI 4.1.4 for ever.
+/// In every round each rank sends each other one at most so much that counts fit. Messages, as ranks were seen
+/// to wait for MPI_Ialltoallv of Open MPI 4.1.4 for ever.
 std::vector<std::vector<std::byte>> Runtime::exchange_rounds(
     const std::vector<std::vector<std::byte>>& pieces) const {
   constexpr int tag = 2;

@@ -188,9 +188,8 @@ BlockPatternPointer image_pattern(const BlockPatternPointer& a, const BlockLayou
   const bool whole = covers(window, layout);
   if (whole && !transposed && layout == a->layout()) return a;
   const auto ways = ways_of(a->layout().symmetry, ImageWay{.transposed = transposed});
-  return pattern_of_images(*a, ways, {}, layout, [&](Index row, Index col) {
-    return whole || touches(window, layout, row, col);
-  });
+  return pattern_of_images(*a, ways, {}, layout,
+                           [&](Index row, Index col) { return whole || touches(window, layout, row, col); });
 }
 
 void for_each_image_move(const BlockPattern& a, const BlockPattern& image, const ImageWay& stored,
@@ -198,11 +197,11 @@ void for_each_image_move(const BlockPattern& a, const BlockPattern& image, const
                          const std::function<void(const ImageMovesOfPanels&)>& visit) {
   const auto ways = ways_of(a.layout().symmetry, stored);
   const std::vector<BlockWay> places(ways.begin(), ways.end());
-  for_each_move(a, image, window, {}, places,
-                [&](const PanelPair& pair, const std::vector<BlockMove>& moves) {
-                  const Way<double>& way = ways[static_cast<std::size_t>(pair.way)];
-                  visit({pair.source, pair.destination, {way.transposed, way.conjugated, way.factor < 0}, moves});
-                });
+  for_each_move(
+      a, image, window, {}, places, [&](const PanelPair& pair, const std::vector<BlockMove>& moves) {
+        const Way<double>& way = ways[static_cast<std::size_t>(pair.way)];
+        visit({pair.source, pair.destination, {way.transposed, way.conjugated, way.factor < 0}, moves});
+      });
 }
 
 }  // namespace tessera::detail

@@ -54,8 +54,9 @@ void require_small(const Runtime& runtime, const char* what, Index count, bool i
 
 /// The blocks of C after the product, the number of products, panel by panel, and, with GPUs, their lists.
 /// With several ranks each has the panels of A and B that it multiplies, those of some block rows of A and block
-/// columns of B, as long as the plan lives. Made from patterns alone, it serves every product of matrices with these patterns; with a filter on CPUs,
-/// which norms decide about, it serves one. Holds what the tasks read: it must outlive them.
+/// columns of B, as long as the plan lives. Made from patterns alone, it serves every product of matrices with
+/// these patterns; with a filter on CPUs, which norms decide about, it serves one. Holds what the tasks read: it
+/// must outlive them.
 class ProductPlan {
  public:
   /// Counts by tasks; waits once, for the size of C. Collective.

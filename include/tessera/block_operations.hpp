@@ -149,8 +149,8 @@ struct CopyBlocksOptions {
 ///
 /// One task for each pair of panels between which something moves, on the owner of B's panel, reads a list of
 /// its moves; where the layouts have the same places, one task a panel, in the longest pieces, or all at once
-/// if the panel has the same blocks. The host's part is a walk over A's blocks; with several ranks over those of
-/// each, which are named to the owners of the panels of B where they may be stored.
+/// if the panel has the same blocks. The host's part is a walk over A's blocks; with several ranks over those
+/// of each, which are named to the owners of the panels of B where they may be stored.
 /// Copies of A's panels that other ranks received are dropped.
 /// @throws InvalidArgument if the sizes differ, or B is A.
 template <class T>
@@ -237,9 +237,8 @@ void clear(BlockSparseMatrix<T>& a);
 
 }  // namespace tessera
 
-/// Numbers of block-sparse matrices. Collective; they wait for the matrices' tasks, but for those named submit,
-/// many of which may be in flight. Half-stored matrices
-/// count in full. What they return is bitwise the same on all ranks and does not depend on the number of
+/// Numbers of block-sparse matrices. Collective; they wait for the matrices' tasks, but for those named
+/// submit, many of which may be in flight. Half-stored matrices count in full. What they return is bitwise the same on all ranks and does not depend on the number of
 /// workers: every panel is added up in the order of its storage, in double, the panels in their order
 /// (gershgorin_norm and column_norms: each rank's panels in their order, then the ranks' sums).
 ///

@@ -117,13 +117,13 @@ struct RankCount {
 /// What a product did; the same on all ranks, but for times, bytes and statistics, which are this rank's. After a
 /// failure the counts are zero.
 struct MultiplyResult : ResultStatus {
-  Index products = 0;         ///< of blocks
-  bool plan_reused = false;   ///< an earlier product of the same patterns had left its plan
-  double plan_bytes = 0;      ///< of the plan's lists on this rank: of products, on its GPUs, and of
-                              ///< moves of blocks into images
-  Index images = 0;           ///< matrices made of A and B to have them as C's distribution needs them
-  Index images_reused = 0;    ///< of these, after the plan of an earlier product of the same patterns
-  double image_bytes = 0;     ///< of the values copied into them, on this rank
+  Index products = 0;        ///< of blocks
+  bool plan_reused = false;  ///< an earlier product of the same patterns had left its plan
+  double plan_bytes = 0;     ///< of the plan's lists on this rank: of products, on its GPUs, and of
+                             ///< moves of blocks into images
+  Index images = 0;          ///< matrices made of A and B to have them as C's distribution needs them
+  Index images_reused = 0;   ///< of these, after the plan of an earlier product of the same patterns
+  double image_bytes = 0;    ///< of the values copied into them, on this rank
   /// Of panels of A and B (and of norms, with a filter) of other ranks that this rank had asked for, and had
   /// received or not, and had not freed, while C's values were computed: the most at a time.
   double remote_bytes_peak = 0;

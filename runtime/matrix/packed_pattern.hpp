@@ -14,11 +14,11 @@
 ///
 ///   header     PackedHeader
 ///   rows       for each panel along the rows the number of its first block, and the number of blocks; then
-///              for each block, panel by panel, its elements, its size class, its number in the matrix, and the number of
-///              its first element
+///              for each block, panel by panel, its elements, its size class, its number in the matrix, and
+///              the number of its first element
 ///   columns    the same
-///   directory  for each panel the word at which its blocks begin (0: it has none), their number, and the number of
-///              blocks in the panels before
+///   directory  for each panel the word at which its blocks begin (0: it has none), their number, and the
+///              number of blocks in the panels before
 ///   panels     row_begin (rows + 1), column and offset of each block, as in PanelIndex
 namespace tessera::detail {
 

@@ -96,9 +96,10 @@ double count_seconds(const ProductPanel& panel) noexcept;
 /// says whether its products, if none is left out by the filter, become one dense product (dense_choice.hpp),
 /// which needs no list.
 ///
-/// | operand | mode | shape            | what                                                                |
-/// |---------|------|------------------|---------------------------------------------------------------------|
-/// | norms   | read | arrays of double | with a filter: squares of block norms of A, then of B, of each inner panel where both have blocks |
+/// | operand | mode | shape            | what                                        |
+/// |---------|------|------------------|---------------------------------------------|
+/// | norms   | read | arrays of double | with a filter: squares of the blocks' norms |
+/// Norms come in pairs, of A and of B, one for each inner panel in which both have blocks.
 /// Panel and result are metadata of the caller, alive until the task has ended; on ranks that do not own C they
 /// are not used. No flops; the number of products predicts the time. Runs on CPUs, on the rank that the
 /// insertion names; with GPUs find_products and write_product_pattern (find_products.hpp) stand in for it.

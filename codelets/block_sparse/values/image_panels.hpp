@@ -23,11 +23,12 @@ struct ImageMove {
 
 /// For each move, destination := factor (its way)(source). No two moves reach the same element. With a way
 /// that negates, the factor is negated, not the product.
-/// | operand     | mode         | shape               | what                                                     |
-/// |-------------|--------------|---------------------|----------------------------------------------------------|
-/// | moves       | read         | array of ImageMove | the moves from these panels                              |
-/// | destination | write or add | array               | values of a panel; what no move reaches stays, or becomes zero if the task writes |
-/// | sources     | read         | arrays              | values of panels, at most `most_sources`                 |
+/// | operand     | mode         | shape              | what                                     |
+/// |-------------|--------------|--------------------|------------------------------------------|
+/// | moves       | read         | array of ImageMove | the moves from these panels              |
+/// | destination | write or add | array              | values of a panel                        |
+/// | sources     | read         | arrays             | values of panels, at most `most_sources` |
+/// What no move reaches stays; where the task writes, it becomes zero.
 template <class T>
 struct MakeImagePanel {
   static constexpr const char* name = "make_image_panel";

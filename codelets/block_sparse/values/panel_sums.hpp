@@ -36,14 +36,14 @@ inline constexpr std::size_t panel_sum_bytes =
 /// Sums over the blocks of panels, block by block in their order, in double. With a symmetry the mirror images
 /// of the blocks off the diagonal count, too (in scalar products if both matrices have one). On GPUs blocks
 /// are added in another order, the same for the same panel.
-/// | operand       | mode    | shape                                    | what                                     |
-/// |---------------|---------|------------------------------------------|------------------------------------------|
-/// | pattern       | read    | packed pattern                           | the matrix'                              |
-/// | other_pattern | read    | packed pattern                           | of the other matrix; for scalar products |
-/// | norms         | read    | array of double, for each block          | from BlockNorms; for squares and eps     |
-/// | values        | read    | arrays                                   | panels of both matrices                  |
-/// | sums          | write   | SumLayout::size doubles a panel          | the sums                                 |
-/// | work          | scratch | array of double, panel_sum_bytes at least | partial results, on GPUs                 |
+/// | operand       | mode    | shape                               | what                                     |
+/// |---------------|---------|-------------------------------------|------------------------------------------|
+/// | pattern       | read    | packed pattern                      | the matrix'                              |
+/// | other_pattern | read    | packed pattern                      | of the other matrix; for scalar products |
+/// | norms         | read    | array of double, for each block     | from BlockNorms; for squares and eps     |
+/// | values        | read    | arrays                              | panels of both matrices                  |
+/// | sums          | write   | SumLayout::size doubles a panel     | the sums                                 |
+/// | work          | scratch | array of double, of panel_sum_bytes | partial results, on GPUs                 |
 template <class T>
 struct SumPanels {
   static constexpr const char* name = "sum_panels";
