@@ -32,35 +32,34 @@ double values_memory(const BlockPattern& pattern, std::size_t element_bytes) {
 
 namespace {
 
-/// Elements of the largest inner panel: those of A in the rows and of B in the columns of C that this rank has
-/// panels of.
-Index largest_step(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c) {
+/// Elements of the inner panels of the largest step: those of A in the rows and of B in the columns of C that
+/// this rank has panels of.
+Index largest_step(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, Index steps) {
   std::vector<char> rows(static_cast<std::size_t>(c.row_panels()), 0),
       cols(static_cast<std::size_t>(c.col_panels()), 0);
   for (Index p = 0; p < c.panels(); ++p)
     if (c.panel_local(p))
       rows[static_cast<std::size_t>(c.row_panel(p))] = cols[static_cast<std::size_t>(c.col_panel(p))] = 1;
-  Index most = 0;
+  std::vector<Index> elements(static_cast<std::size_t>(steps), 0);
   for (Index inner = 0; inner < a.col_panels(); ++inner) {
-    Index elements = 0;
+    Index& sum = elements[static_cast<std::size_t>(inner % steps)];
     for (Index row = 0; row < c.row_panels(); ++row)
-      if (rows[static_cast<std::size_t>(row)]) elements += a.panel_elements(a.panel(row, inner));
+      if (rows[static_cast<std::size_t>(row)]) sum += a.panel_elements(a.panel(row, inner));
     for (Index col = 0; col < c.col_panels(); ++col)
-      if (cols[static_cast<std::size_t>(col)]) elements += b.panel_elements(b.panel(inner, col));
-    most = std::max(most, elements);
+      if (cols[static_cast<std::size_t>(col)]) sum += b.panel_elements(b.panel(inner, col));
   }
-  return most;
+  return *std::max_element(elements.begin(), elements.end());
 }
 
 }  // namespace
 
 double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
-                      std::size_t element_bytes) {
+                      Index steps, std::size_t element_bytes) {
   double bytes = new_c ? values_memory(c, element_bytes) : 0;
   if (c.runtime().size() > 1) {
-    constexpr Index steps = 3;
+    constexpr Index waiting = 3;
     bytes += static_cast<double>(element_bytes) *
-             static_cast<double>(largest_step(a, b, c) * std::min(steps, a.col_panels()));
+             static_cast<double>(largest_step(a, b, c, steps) * std::min(waiting, steps));
   }
   return bytes;
 }

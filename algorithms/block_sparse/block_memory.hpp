@@ -23,8 +23,8 @@ double pattern_memory(const PatternSize& size) noexcept;
 double values_memory(const BlockPattern& pattern, std::size_t element_bytes);
 
 /// Bytes that the products of a pattern C take on this rank beside the operands: C's values, and copies of
-/// other ranks' panels of the operands, of three inner panels at most.
+/// other ranks' panels of the operands, of three of the `steps` that they go in at most.
 double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
-                      std::size_t element_bytes);
+                      Index steps, std::size_t element_bytes);
 
 }  // namespace tessera::detail

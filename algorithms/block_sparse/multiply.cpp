@@ -52,7 +52,7 @@ std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& 
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
                        options.result_on_host, options.dense, options.filter, options.reuse_plan,
-                       options.trace, options.frobenius_norm, limits.first_row, limits.end_row,
+                       options.trace, options.frobenius_norm, options.steps, limits.first_row, limits.end_row,
                        limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
 }
 
@@ -76,6 +76,7 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
   require_limits("limits of the inner dimension", limits.first_inner, limits.end_inner, inner.elements());
   if (!(options.filter_eps >= 0) || std::isinf(options.filter_eps))
     throw InvalidArgument("filter_eps", fmt::to_string(options.filter_eps), "a number of at least 0");
+  if (options.steps < 0) throw InvalidArgument("steps", fmt::to_string(options.steps), "at least 0");
   if (!finite(alpha)) throw InvalidArgument("alpha", text_of(alpha), "a finite number");
   if (!finite(beta)) throw InvalidArgument("beta", text_of(beta), "a finite number");
   if (c.symmetry() == Symmetry::hermitian && imag_part(beta) != 0)
@@ -258,9 +259,10 @@ class ProductWork final : public Work {
     require_room(operands_, *plan_);
     const BlockPatternPointer& pattern = plan_->grown() ? plan_->pattern() : c.pattern_pointer();
     const bool in_place = !plan_->grown() && beta == T(1) && !operands_.read(c);
-    require_memory(
-        runtime_, "multiply",
-        product_memory(operands_.a().pattern(), operands_.b().pattern(), *pattern, !in_place, sizeof(T)));
+    require_memory(runtime_, "multiply",
+                   product_memory(operands_.a().pattern(), operands_.b().pattern(), *pattern, !in_place,
+                                  product_steps(*pattern, plan_->inner_panels(), options_.steps), sizeof(T)));
+    numeric_.steps = options_.steps;
     if (!records_) records_.emplace(*plan_);
     sequence_ = std::make_unique<Sequence>(runtime_);
     sequence_->begin_stage("scale");

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
-#include <tessera/algorithms/block_sparse/panel_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_tasks.hpp>
+#include <tessera/algorithms/block_sparse/stack_tasks.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
@@ -60,17 +60,6 @@ void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperan
   }
 }
 
-/// The panels of A and B that meet in an inner panel, for a panel of C.
-struct FactorPanels {
-  Index c, inner, a, b;
-};
-
-template <class T>
-FactorPanels pair_for(Index p, Index inner, const ProductOperands<T>& operands, const BlockPattern& c) {
-  return {p, inner, operands.a().pattern().panel(c.row_panel(p), inner),
-          operands.b().pattern().panel(inner, c.col_panel(p))};
-}
-
 /// What it contributes where CPUs compute.
 template <class T>
 InnerOperands contribution_of(const FactorPanels& pair, const ProductOperands<T>& operands,
@@ -83,176 +72,6 @@ InnerOperands contribution_of(const FactorPanels& pair, const ProductOperands<T>
           filter ? &filter->norms_a[static_cast<std::size_t>(pair.a)] : nullptr,
           filter ? &filter->norms_b[static_cast<std::size_t>(pair.b)] : nullptr};
 }
-
-/// The products where GPUs compute them: the lists of a few sets' products at a time, unless the plan has them,
-/// then the products of each.
-template <class T>
-class StackTasks {
- public:
-  StackTasks(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
-             const NumericOptions& options)
-      : sequence_(sequence),
-        operands_(operands),
-        plan_(plan),
-        options_(options),
-        norms_a_(sequence, operands.a(), sequence.runtime().size() == 1),
-        norms_b_(sequence, operands.b(), sequence.runtime().size() == 1),
-        elsewhere_(Data::bytes(sequence.runtime(), sizeof(StackEntry), Data::every_rank)) {}
-
-  /// The products for a panel of C. Lists that are missing are made for it and for the `next` panels, which
-  /// begin with it.
-  void submit(int priority, Index p, std::span<const Index> next, ProductRecords& records,
-              const WriteOrAdd<Array<T>>& c) {
-    list(priority, next, records);
-    for (std::size_t s = 0; s < plan_.sets(p).size(); ++s) multiply(priority, p, s, records, c);
-  }
-
-  /// The products for a panel of C with one inner panel, which make a set of their own with several ranks.
-  void submit_inner(int priority, const FactorPanels& pair, ProductRecords& records,
-                    const WriteOrAdd<Array<T>>& c) {
-    std::vector<StackSet>& sets = plan_.sets(pair.c);
-    // Sets follow each other from the inner panel on with which their panel of C begins.
-    const BlockPattern& pc = *plan_.pattern();
-    const Index begin = pc.row_panel(pair.c) + pc.col_panel(pair.c), inner_panels = plan_.inner_panels();
-    const auto place = [&](Index inner) {
-      return (inner - begin % inner_panels + inner_panels) % inner_panels;
-    };
-    const auto found = std::lower_bound(
-        sets.begin(), sets.end(), place(pair.inner),
-        [&](const StackSet& set, Index wanted) { return place(set.inner.front()) < wanted; });
-    if (found == sets.end() || found->inner.front() != pair.inner) return;
-    const auto number = static_cast<std::size_t>(found - sets.begin());
-    StackRecord& record = records.stacks[static_cast<std::size_t>(pair.c)][number];
-    if (!has_list(*found, record)) {
-      record.listed = true;
-      const Missing missing{pair.c, &*found, &record};
-      insert(priority, std::span(&missing, 1));
-    }
-    multiply(priority, pair.c, number, records, c);
-  }
-
-  /// Adds the norms that have been read for a pair of panels.
-  void add_norms(const FactorPanels& pair, std::vector<const Data*>& pieces) const {
-    for (const Data* const norms : {norms_a_.made(pair.a), norms_b_.made(pair.b)})
-      if (norms) pieces.push_back(norms);
-  }
-
-  /// Inserts tasks for the lists that the first of the panels needs, and with them those of the panels after,
-  /// as far as one task takes them. Norms of other ranks are read where C's owner lists, one set at a time.
-  void list(int priority, std::span<const Index> panels, ProductRecords& records) {
-    const bool alone = sequence_.runtime().size() == 1;
-    std::vector<Missing> missing;
-    double bytes = 0;
-    const double most = static_cast<double>(sequence_.runtime().info().gpu_memory_bytes) / 16;
-    for (const Index p : alone ? panels : panels.first(1)) {
-      if (p != panels.front() && missing.empty()) return;
-      for (std::size_t s = 0; s < plan_.sets(p).size(); ++s) {
-        StackSet& set = plan_.sets(p)[s];
-        StackRecord& record = records.stacks[static_cast<std::size_t>(p)][s];
-        if (has_list(set, record)) continue;
-        const bool full = !alone || missing.size() == ListedStacks::most || bytes > most;
-        if (full && !missing.empty()) {
-          insert(priority, missing);
-          missing.clear();
-          bytes = 0;
-          if (p != panels.front()) return;
-        }
-        record.listed = true;
-        missing.push_back({p, &set, &record});
-        bytes += static_cast<double>(ProductPlan::stack_size(set));
-      }
-    }
-    if (!missing.empty()) insert(priority, missing);
-  }
-
- private:
-  /// The lists may serve later products.
-  bool keeps_lists() const noexcept { return options_.eps == 0 && plan_.keeps_lists; }
-  bool has_list(const StackSet& set, const StackRecord& record) const noexcept {
-    return record.listed || (options_.eps == 0 && set.stack.valid());
-  }
-
-  /// The products of a set, whose list is made.
-  void multiply(int priority, Index p, std::size_t number, ProductRecords& records,
-                const WriteOrAdd<Array<T>>& c) {
-    const BlockPattern& pc = *plan_.pattern();
-    const StackSet& set = plan_.sets(p)[number];
-    StackRecord& record = records.stacks[static_cast<std::size_t>(p)][number];
-    std::vector<const Data*> factors;
-    for (const std::int32_t inner : set.inner) {
-      const FactorPanels pair = pair_for(p, inner, operands_, pc);
-      factors.insert(factors.end(), {&operands_.a().panel(pair.a), &operands_.b().panel(pair.b)});
-    }
-    sequence_.insert(MultiplyStack<T>{.stack = !pc.panel_local(p)     ? elsewhere_
-                                               : record.stack.valid() ? record.stack
-                                                                      : set.stack,
-                                      .c = c,
-                                      .factors = factors,
-                                      .classes = set.classes,
-                                      .complete = set.complete,
-                                      .ran_on = &record.ran_on},
-                     {.priority = priority});
-    if (!keeps_lists()) record.stack.release();
-  }
-
-  struct Missing {
-    Index panel;
-    StackSet* set;
-    StackRecord* record;
-  };
-
-  /// One task that lists the products of these sets.
-  void insert(int priority, std::span<const Missing> sets) {
-    const BlockPattern &pa = operands_.a().pattern(), &pb = operands_.b().pattern(), &pc = *plan_.pattern();
-    Runtime& runtime = sequence_.runtime();
-    const bool filtered = options_.eps > 0;
-    const Index p = sets.front().panel, inner = sets.front().set->inner.front();
-    const Index of_a = pa.panel(pc.row_panel(p), inner), of_b = pb.panel(inner, pc.col_panel(p));
-    const Data* const norms_a = filtered ? &norms_a_.of(of_a, priority + 2) : nullptr;
-    const Data* const norms_b = filtered ? &norms_b_.of(of_b, priority + 2) : nullptr;
-    const bool local = pc.panel_local(p);
-    // Others have no part in it, unless they send norms.
-    if (!local && !filtered) return;
-    std::vector<std::pair<Index, const StackSet*>> listed;
-    std::vector<const Data*> lists;
-    for (const Missing& each : sets) {
-      listed.emplace_back(each.panel, each.set);
-      if (!local) {
-        lists.push_back(&elsewhere_);
-        continue;
-      }
-      each.record->stack = Data::bytes(runtime, ProductPlan::stack_size(*each.set), Data::every_rank);
-      lists.push_back(&each.record->stack);
-    }
-    ListProducts task = plan_.listing(listed);
-    task.lists = lists;
-    std::shared_ptr<const Data> counts;
-    if (filtered) {
-      counts = std::make_shared<const Data>(
-          Data::bytes(runtime, sets.size() * static_cast<std::size_t>(plan_.classes()) * sizeof(std::int64_t),
-                      Data::every_rank));
-      task.filtered = *counts;
-      task.norms_a = norms_a;
-      task.norms_b = norms_b;
-      task.filter = {options_.eps, word_of(norms_a_.before(plan_.a(), of_a)),
-                     word_of(norms_b_.before(plan_.b(), of_b))};
-      if (options_.row_blocks.valid()) task.row_blocks = options_.row_blocks;
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        sets[i].record->filtered = counts;
-        sets[i].record->first_filtered = static_cast<Index>(i) * plan_.classes();
-      }
-    }
-    sequence_.insert(task, {.priority = priority + 1, .execute_on = pc.panel_owner(p)});
-    if (counts && local) counts->fetch_to_host();
-  }
-
-  Sequence& sequence_;
-  const ProductOperands<T>& operands_;
-  ProductPlan& plan_;
-  const NumericOptions& options_;
-  PanelNorms<T> norms_a_, norms_b_;
-  const Data elsewhere_;  // stands for the stacks of other ranks, which are theirs alone
-};
 
 /// C's panels as their tasks are submitted. On CPUs those with the most products first: who is done early
 /// takes what is left of the small ones. Those of about as many follow each other as they are stored, as all
@@ -286,6 +105,9 @@ class ProductTasks {
         options_(options),
         records_(records),
         on_gpus_(uses_stacks(sequence.runtime())),
+        together_(kernels::small_enough_for_rows<T>(plan.row_sizes(), plan.col_sizes(), plan.inner_sizes())
+                      ? max_inner_panels
+                      : 1),
         dense_(sequence, operands, plan),
         stacks_(sequence, operands, plan, options),
         order_(submission_order(plan, c.pattern())) {
@@ -306,7 +128,7 @@ class ProductTasks {
     }
   }
 
-  /// With several ranks: inner panels one after the other, each for all panels of C (Cannon). In a step ranks
+  /// With several ranks: some inner panels after the other, each for all panels of C (Cannon). In a step ranks
   /// of one row or column of the grid take different inner panels, which begin elsewhere at each place of the
   /// grid, so that not everybody wants the panels of one rank at a time.
   /// Source: L. E. Cannon, A cellular computer to implement the Kalman filter algorithm (1969).
@@ -314,13 +136,14 @@ class ProductTasks {
     // Panels of the step that is computed and of the next are there or on their way; those of one more may
     // arrive before this rank asks for them.
     StepWindow window(sequence_.runtime(), 2);
-    int priority = 3 * static_cast<int>(plan_.inner_panels() + static_cast<Index>(order_.size())) + 3;
-    for (Index step = 0; step < plan_.inner_panels(); ++step) {
+    const Index steps = product_steps(c_.pattern(), plan_.inner_panels(), options_.steps);
+    int priority = 3 * static_cast<int>(steps + static_cast<Index>(order_.size())) + 3;
+    for (Index step = 0; step < steps; ++step) {
       priority -= 3;
-      const std::vector<FactorPanels> pairs = pairs_of(step);
+      const std::vector<FactorPanels> pairs = pairs_of(step, steps);
       const bool exchanged = exchanges(pairs);
       if (exchanged) window.begin_step();
-      for (const FactorPanels& pair : pairs) submit_pair(priority, pair);
+      submit_pairs(priority, pairs);
       if (exchanged) window.end_step(pieces_of(pairs));
     }
     for (const Index p : order_) {
@@ -340,10 +163,6 @@ class ProductTasks {
   void submit_all_inner(int priority, Index p) {
     const BlockPattern& pc = c_.pattern();
     const Index inner_panels = plan_.inner_panels();
-    const std::size_t together =
-        kernels::small_enough_for_rows<T>(plan_.row_sizes(), plan_.col_sizes(), plan_.inner_sizes())
-            ? max_inner_panels
-            : 1;
     std::vector<InnerOperands> contributions;
     for (Index step = 0; step < inner_panels; ++step) {
       // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
@@ -352,17 +171,21 @@ class ProductTasks {
         contributions.push_back(
             contribution_of(pair_for(p, inner, operands_, pc), operands_, plan_, options_.filter));
     }
-    submit_panels<T>(sequence_, priority, contributions, together, &plan_.panel(p), workers(p), values(p));
+    submit(priority, p, contributions);
   }
 
-  /// The pairs with products that the ranks take in a step.
-  std::vector<FactorPanels> pairs_of(Index step) const {
+  void submit(int priority, Index p, std::span<const InnerOperands> contributions) {
+    submit_panels<T>(sequence_, priority, contributions, together_, &plan_.panel(p), workers(p), values(p));
+  }
+
+  /// The pairs with products that the ranks take in a step, by panels of C.
+  std::vector<FactorPanels> pairs_of(Index step, Index steps) const {
     const BlockPattern& pc = c_.pattern();
     std::vector<FactorPanels> pairs;
     for (const Index p : order_) {
       const int row = pc.rows().panel_owner(pc.row_panel(p)), col = pc.cols().panel_owner(pc.col_panel(p));
-      const Index inner = (row + col + step) % plan_.inner_panels();
-      if (plan_.products(p, inner) > 0) pairs.push_back(pair_for(p, inner, operands_, pc));
+      for (Index inner = (row + col + step) % steps; inner < plan_.inner_panels(); inner += steps)
+        if (plan_.products(p, inner) > 0) pairs.push_back(pair_for(p, inner, operands_, pc));
     }
     return pairs;
   }
@@ -376,12 +199,20 @@ class ProductTasks {
     });
   }
 
-  void submit_pair(int priority, const FactorPanels& pair) {
-    if (plan_.dense(pair.c, pair.inner)) return dense_.expand(priority, pair.c, pair.inner);
-    if (on_gpus_) return stacks_.submit_inner(priority, pair, records_, values(pair.c));
-    const InnerOperands contribution = contribution_of(pair, operands_, plan_, options_.filter);
-    submit_panels<T>(sequence_, priority, std::span(&contribution, 1), 1, &plan_.panel(pair.c),
-                     workers(pair.c), values(pair.c));
+  void submit_pairs(int priority, std::span<const FactorPanels> pairs) {
+    std::vector<InnerOperands> contributions;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const FactorPanels& pair = pairs[i];
+      if (plan_.dense(pair.c, pair.inner))
+        dense_.expand(priority, pair.c, pair.inner);
+      else if (on_gpus_)
+        stacks_.submit_inner(priority, pair, records_, values(pair.c));
+      else
+        contributions.push_back(contribution_of(pair, operands_, plan_, options_.filter));
+      if (i + 1 < pairs.size() && pairs[i + 1].c == pair.c) continue;
+      submit(priority, pair.c, contributions);
+      contributions.clear();
+    }
   }
 
   /// What the tasks of a step have read, each piece once.
@@ -417,12 +248,19 @@ class ProductTasks {
   const NumericOptions& options_;
   ProductRecords& records_;
   const bool on_gpus_;
+  const std::size_t together_;  ///< inner panels in one task, on CPUs
   DenseProducts<T> dense_;
   StackTasks<T> stacks_;
   std::vector<Index> order_;
 };
 
 }  // namespace
+
+Index product_steps(const BlockPattern& c, Index inner_panels, Index wanted) {
+  const ProcessGrid& grid = c.layout().grid;
+  const Index steps = wanted > 0 ? wanted : std::lcm(Index(grid.rows), Index(grid.cols));
+  return std::clamp<Index>(steps, 1, std::max<Index>(inner_panels, 1));
+}
 
 ProductRecords::ProductRecords(const ProductPlan& plan)
     : panels(static_cast<std::size_t>(plan.pattern()->panels() * plan.inner_panels()), ProductWorker::none),

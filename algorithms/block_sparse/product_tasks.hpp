@@ -35,17 +35,22 @@ struct ProductRecords {
 /// that fails may have written nothing.
 void keep_lists(ProductPlan& plan, ProductRecords& records);
 
+/// The steps that a product of several ranks goes in: those wanted, or (0) as many as Cannon's algorithm has on
+/// the grid; at most one for each inner panel. Step s of S has the inner panels i with i mod S = s.
+Index product_steps(const BlockPattern& c, Index inner_panels, Index wanted);
+
 /// How the products are computed.
 struct NumericOptions {
   Store store = Store::add;               ///< overwrite: C has no values yet
   bool fetch = false;                     ///< a finished panel of C goes to host memory
   const ProductFilter* filter = nullptr;  ///< on CPUs; alive until the tasks are inserted
   double eps = 0;                         ///< of the filter, which tasks that list apply: with GPUs
+  Index steps = 0;                        ///< with several ranks, see product_steps
   Data row_blocks{};  ///< with it: blocks in each row of blocks of op(A), in the order of the panels
 };
 
 /// The tasks; in one process panel by panel of C, which stays in the caches of its worker, or on its GPU,
-/// meanwhile. With several ranks step by step, each with an inner panel for all panels of C, so that copies of
+/// meanwhile. With several ranks step by step, each with some inner panels for all panels of C, so that copies of
 /// few panels wait at a rank (StepWindow); it waits for steps to end then, is collective, and drops the copies
 /// of the operands' panels. Priorities: what is submitted first.
 template <class T>

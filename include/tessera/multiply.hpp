@@ -54,7 +54,11 @@ struct MultiplyOptions {
   /// images) is kept with the Runtime, as its plan, for later products of the same patterns. Off: it is found
   /// anew, and not kept.
   bool reuse_plan = true;
-  MultiplyLimits limits{};      ///< what takes part; everything if not set
+  MultiplyLimits limits{};  ///< what takes part; everything if not set
+  /// With several ranks: steps that the inner dimension is divided into. Other ranks' panels of A and B of at
+  /// most three steps wait at a rank: more steps take less memory and more time. At most one for each inner
+  /// panel; 0: as many as Cannon's algorithm has, the least common multiple of the grid's rows and columns.
+  Index steps = 0;
   bool trace = false;           ///< of C, without the blocks that the filter drops: MultiplyResult::trace
   bool frobenius_norm = false;  ///< the same: MultiplyResult::frobenius_norm
   /// C's values are in host memory at the end, on their way there while the rest is computed (after
@@ -168,11 +172,12 @@ struct MultiplyResult : ResultStatus {
 /// stack. The inner panels of one panel of C follow in a fixed order, which begins elsewhere in each row and
 /// column of panels: results do not depend on the schedule.
 ///
-/// With several ranks a task takes one inner panel, and the ranks go through these in steps (Cannon's
-/// algorithm): in a step each rank multiplies with one inner panel for all its panels of C, ranks of a row or
-/// column of the grid with different ones, so that transfers are spread. The next step's panels of A and B
-/// travel meanwhile. No rank begins to submit a step before all have freed what they received for the second
-/// but last: other ranks' panels of at most three inner panels wait at a rank.
+/// With several ranks these go through the inner panels in steps (Cannon's algorithm): in a step each rank
+/// multiplies with some inner panels for all its panels of C, ranks of a row or column of the grid with
+/// different ones, so that transfers are spread. The next step's panels of A and B travel meanwhile. No rank
+/// begins to submit a step before all have freed what they received for the second but last: other ranks'
+/// panels of at most three steps wait at a rank (MultiplyOptions::steps). With GPUs a task takes one inner
+/// panel then.
 ///
 /// Where enough of a dense product would be computed, panels of A and B are expanded to dense arrays, once
 /// each, and multiplied as such, which is added to C after all other products for its panel. Products, shapes
