@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 /// The threads that work on one row of blocks together: one on a CPU, a warp on a GPU. What is written for a
 /// group runs on both; loops over items go in steps of `size` from `lane`.
@@ -72,9 +73,11 @@ struct RowGroup {
   X sum_before(X) const {
     return 0;
   }
+  /// As the other one, without a sign: the sums of an identity wrap around.
   template <class X>
   static void add(X& to, X x) {
-    to += x;
+    using Unsigned = std::make_unsigned_t<X>;
+    to = static_cast<X>(static_cast<Unsigned>(to) + static_cast<Unsigned>(x));
   }
   static void set(RowBits* bits, std::int32_t j) { bits[j / 32] |= RowBits(1) << j % 32; }
   static int count(RowBits bits) { return __builtin_popcount(bits); }
