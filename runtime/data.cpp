@@ -74,10 +74,10 @@ void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::s
   starpu_data_register(handle, node, &vector, reuse ? &starpu_interface_vector_ops : &unkept);
 }
 
-/// A copy from a GPU is the work of its worker, which may be paused, while the caller waits for it.
+/// A copy may be the work of a worker, which may be paused, while the caller waits for it.
 class CopyingWorkers {
  public:
-  explicit CopyingWorkers(Runtime& runtime) : runtime_(runtime.info().cuda_workers > 0 ? &runtime : nullptr) {
+  explicit CopyingWorkers(Runtime& runtime) : runtime_(runtime.detail().workers_copy ? &runtime : nullptr) {
     if (runtime_) runtime_->detail().activate();
   }
   ~CopyingWorkers() {

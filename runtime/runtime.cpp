@@ -385,6 +385,9 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   detail_->surroundings->keep();  // buses take long to measure
   workers_ = static_cast<int>(starpu_worker_get_count());
   info_.cuda_workers = static_cast<int>(starpu_cuda_worker_get_count());
+  static bool ever_with_gpus = false;
+  ever_with_gpus = ever_with_gpus || info_.cuda_workers > 0;
+  detail_->workers_copy = ever_with_gpus;
   const auto give_up = [this](const std::string& why) {
     size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
     throw RuntimeError(why);

@@ -100,6 +100,9 @@ struct Runtime::Detail {
   std::atomic<int> active_sequences = 0;     ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
+  /// Copies and memory on the host may be the work of workers: with GPUs, and ever after in the process, as
+  /// StarPU 1.4 goes on to take the workers of its earlier lives into account.
+  bool workers_copy = false;
   /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
   std::atomic<std::size_t> unkept_bytes = std::numeric_limits<std::size_t>::max();
 

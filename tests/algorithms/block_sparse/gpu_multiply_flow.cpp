@@ -15,6 +15,7 @@ namespace {
 
 const std::vector<Index> sizes(36, 40);
 constexpr double matrix_bytes = 1440.0 * 1440 * sizeof(double);
+constexpr double index_bytes = 36.0 * 36 * 16;  ///< at most: 16 bytes a block
 
 /// Small integers, so that their products are exact.
 BlockSparseMatrix<double> whole_numbers(Runtime& runtime, std::uint64_t seed) {
@@ -79,9 +80,11 @@ TEST(GpuMultiplyFlow, ResultsStayOnTheGpuUntilTheyAreAskedFor) {
   const auto e = product(d, b, {.result_on_host = true});
   EXPECT_GE(runtime.bytes_moved(), matrix_bytes);
   fingerprint(e);
-  EXPECT_EQ(runtime.bytes_moved(), 0) << "it was on the host already";
+  EXPECT_LT(runtime.bytes_moved(), index_bytes) << "its values were on the host already";
   fingerprint(c);
-  EXPECT_EQ(runtime.bytes_moved(), matrix_bytes) << "it was on the GPU alone";
+  const double moved = runtime.bytes_moved();
+  EXPECT_GE(moved, matrix_bytes) << "it was on the GPU alone";
+  EXPECT_LT(moved, matrix_bytes + index_bytes);
   runtime.profile(false);
 }
 
