@@ -227,8 +227,11 @@ void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<c
                                std::vector<ClassBegin>& begins) {
   set.first_class = word_of(static_cast<Index>(begins.size()));
   Index runs = 0, products = 0, all_runs = 0;
-  std::int32_t at = 0;
-  for (const Index rows : rows_.sizes)
+  std::int32_t at = 0, row_class = 0;
+  const std::vector<std::int32_t>& row_classes =
+      rows_.classes[static_cast<std::size_t>(pattern_->row_panel(p))];
+  for (const Index rows : rows_.sizes) {
+    const Index blocks = std::count(row_classes.begin(), row_classes.end(), row_class++);
     for (const Index cols : cols_.sizes)
       for (const Index inner : inner_.sizes) {
         const Index runs_here = totals[static_cast<std::size_t>(layout_.set_runs(word_of(number), at))];
@@ -240,11 +243,12 @@ void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<c
         all_runs += runs_here;
         if (here == 0) continue;
         set.classes.push_back({word_of(rows), word_of(cols), word_of(inner), word_of(runs),
-                               word_of(runs_here), word_of(products), word_of(here)});
+                               word_of(runs_here), word_of(products), word_of(here), word_of(blocks)});
         runs += runs_here;
         products += here;
         require_small(patterns_.c->runtime(), "products", products, false);
       }
+  }
   set.complete =
       layout_.sets == 1 && set.all_runs && inner_.count() == 1 && all_runs == pattern_->panel_blocks(p);
 }

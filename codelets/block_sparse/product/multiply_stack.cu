@@ -100,10 +100,10 @@ void launch_generic_stack(cudaStream_t stream, const StackClass& shape, const St
 template <class T>
 void launch_stack_kernel(cudaStream_t stream, const StackKernel& kernel, const StackClass& shape,
                          const StackEntry* entries, const StackRun* runs, const StackFactors<T>& factors,
-                         T* c, bool add) {
-  int count = shape.runs;
+                         T* c, bool add, bool strips) {
+  int count = shape.runs, per_row = strips && shape.rows > 0 ? count / shape.rows : 0;
   if (count == 0) return;
-  void* arguments[] = {&runs, &count, &entries, const_cast<StackFactors<T>*>(&factors), &c, &add};
+  void* arguments[] = {&runs, &count, &entries, const_cast<StackFactors<T>*>(&factors), &c, &add, &per_row};
   cudaLaunchKernel(kernel.function, dim3(static_cast<unsigned>(count)),
                    dim3(static_cast<unsigned>(kernel.plan.threads)), arguments,
                    static_cast<std::size_t>(kernel.plan.shared_bytes), stream);
@@ -112,12 +112,13 @@ void launch_stack_kernel(cudaStream_t stream, const StackKernel& kernel, const S
 template <class T>
 void launch_stack(cudaStream_t stream, StackCompiler& compiler, std::span<const StackClass> classes,
                   const StackEntry* entries, const StackRun* runs, const StackFactors<T>& factors, T* c,
-                  bool add) {
+                  bool add, bool strips) {
   for (const StackClass& shape : classes) {
     const StackKernel* const kernel =
         has_own_kernel(shape) ? compiler.kernel({type_letter<T>, shape.m, shape.n, shape.k}) : nullptr;
     if (kernel)
-      launch_stack_kernel<T>(stream, *kernel, shape, entries, runs + shape.first_run, factors, c, add);
+      launch_stack_kernel<T>(stream, *kernel, shape, entries, runs + shape.first_run, factors, c, add,
+                             strips);
     else
       launch_generic_stack<T>(stream, shape, entries, runs + shape.first_run, factors, c, add);
   }
@@ -127,13 +128,28 @@ void launch_stack(cudaStream_t stream, StackCompiler& compiler, std::span<const 
   template void launch_generic_stack<T>(cudaStream_t, const StackClass&, const StackEntry*, const StackRun*, \
                                         const StackFactors<T>&, T*, bool);                                   \
   template void launch_stack_kernel<T>(cudaStream_t, const StackKernel&, const StackClass&,                  \
-                                       const StackEntry*, const StackRun*, const StackFactors<T>&, T*,       \
+                                       const StackEntry*, const StackRun*, const StackFactors<T>&, T*, bool, \
                                        bool);                                                                \
   template void launch_stack<T>(cudaStream_t, StackCompiler&, std::span<const StackClass>,                   \
-                                const StackEntry*, const StackRun*, const StackFactors<T>&, T*, bool);
+                                const StackEntry*, const StackRun*, const StackFactors<T>&, T*, bool, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace device
+
+namespace {
+
+/// B is more than the second-level cache holds.
+template <class T>
+bool exceeds_cache(const ReadAll<Array<T>>& factors) {
+  std::size_t bytes = 0;
+  for (int i = 1; i < factors.size(); i += 2) bytes += factors[i].size_bytes();
+  int device = 0, cache = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
+  return bytes > static_cast<std::size_t>(cache);
+}
+
+}  // namespace
 
 template <class T>
 void run(const DeviceContext& on, const MultiplyStack<T>& task) {
@@ -143,7 +159,7 @@ void run(const DeviceContext& on, const MultiplyStack<T>& task) {
   const StackEntry* const entries = task.stack.view().data();
   const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(task.classes));
   device::launch_stack<T>(on.stream, device::StackCompiler::shared(), task.classes, entries, runs,
-                          stack_factors(task.factors), c.data(), add);
+                          stack_factors(task.factors), c.data(), add, exceeds_cache(task.factors));
   *task.ran_on = ProductWorker::gpu;
 }
 

@@ -30,7 +30,7 @@ void run(const HostContext&, const WriteKept& task) {
   const PackedPattern pattern(task.pattern.view().data());
   std::int32_t* const words = task.result.view().data();
   const RowGroup group;
-  write_directory(group, pattern, task.panels.view().data(), task.of.count, task.totals.view().data(),
+  write_directory(group, 0, 1, pattern, task.panels.view().data(), task.of.count, task.totals.view().data(),
                   KeptLayout::size, words);
   std::vector<RowBits> kept(static_cast<std::size_t>(words_for(task.of.most_columns)));
   for (std::int32_t p = 0; p < task.of.count; ++p) {

@@ -10,6 +10,7 @@ namespace tessera::detail {
 namespace device {
 namespace {
 
+constexpr unsigned directory_parts = 64;  ///< warps that write a directory
 constexpr int kept_threads = 32;
 
 /// What the kernels read.
@@ -37,8 +38,8 @@ __global__ void __launch_bounds__(kept_threads)
 
 __global__ void __launch_bounds__(kept_threads)
     write_kept_directory_kernel(Kept kept, const std::int64_t* totals, std::int32_t* result) {
-  write_directory(RowGroup(), PackedPattern(kept.words), kept.panels, kept.of.count, totals, KeptLayout::size,
-                  result);
+  write_directory(RowGroup(), static_cast<std::int32_t>(blockIdx.x), static_cast<std::int32_t>(gridDim.x),
+                  PackedPattern(kept.words), kept.panels, kept.of.count, totals, KeptLayout::size, result);
 }
 
 __global__ void __launch_bounds__(kept_threads)
@@ -97,7 +98,8 @@ void run(const DeviceContext& on, const WriteKept& task) {
   using namespace device;
   std::int32_t *const result = task.result.view().data(), *const row_counts = task.row_counts.view().data();
   const Kept kept = kept_of(task);
-  write_kept_directory_kernel<<<1, kept_threads, 0, on.stream>>>(kept, task.totals.view().data(), result);
+  write_kept_directory_kernel<<<directory_parts, kept_threads, 0, on.stream>>>(
+      kept, task.totals.view().data(), result);
   if (task.of.count == 0) return;
   sum_kept_rows_kernel<<<static_cast<unsigned>(task.of.count), kept_threads, 0, on.stream>>>(kept, row_counts,
                                                                                              result);

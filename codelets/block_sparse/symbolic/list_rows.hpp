@@ -50,7 +50,7 @@ TESSERA_ROW void count_columns(const RowGroup& group, const ProductRow& at, Inne
                                std::int32_t k, std::int32_t* next) {
   const bool masked = at.mask.any();
   for (std::int32_t i = 0; i < panels.count; ++i)
-    for_each_product<false>(group, at, panels.number[i], k, [&](std::int32_t, std::int32_t, std::int32_t j) {
+    for_each_product(group, at, panels.number[i], k, [&](std::int32_t j) {
       if (!masked || next[j] >= 0) RowGroup::add(next[j], 1);
     });
   group.sync();
@@ -132,6 +132,12 @@ TESSERA_ROW RowFilter row_filter(const ProductRow& at, const ListFilter& filter,
   return {norms_a - filter.before_a, norms_b - filter.before_b, filter.eps / (here > 1 ? here : 1)};
 }
 
+/// A product, and whether it passes the filter.
+struct ListedProduct {
+  StackEntry entry;
+  bool passes;
+};
+
 /// Writes the runs and the entries of the row; counts: where they begin, as sum_rows leaves them. With a
 /// filter the products that it leaves out are added to `filtered`, class by class.
 TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
@@ -185,14 +191,18 @@ TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, InnerPane
     for (std::int32_t i = 0; i < panels.count; ++i) {
       const PackedPanel a = at.a.panel(at.row_panel, panels.number[i]),
                         b = at.b.panel(panels.number[i], at.col_panel);
-      for_each_product<true>(
-          group, at, panels.number[i], k, [&](std::int32_t left, std::int32_t right, std::int32_t j) {
+      for_each_product(
+          group, at, panels.number[i], k,
+          [&](std::int32_t left, std::int32_t right) {
+            return ListedProduct{StackEntry(a.offset[left], b.offset[right], i),
+                                 filter.passes(a, left, b, right)};
+          },
+          [&](std::int32_t j, const ListedProduct& product) {
             if (masked && scratch.next[j] <= 0) return;
-            if (!filter.passes(a, left, b, right)) {
+            if (product.passes)
+              entries[scratch.next[j]++ - 1] = product.entry;
+            else
               left_out.count(at, j);
-              return;
-            }
-            entries[scratch.next[j]++ - 1] = StackEntry(a.offset[left], b.offset[right], i);
           });
     }
     group.sync();

@@ -10,13 +10,16 @@ namespace tessera::detail {
 inline namespace TESSERA_ROW_NAMESPACE {
 
 /// Header, sides and directory of a pattern of the same dimensions as `like`: the named panels get the blocks
-/// that their totals begin with.
-TESSERA_ROW void write_directory(const RowGroup& group, const PackedPattern& like, const std::int32_t* panels,
-                                 std::int32_t count, const std::int64_t* totals, std::int64_t totals_size,
-                                 std::int32_t* words) {
+/// that their totals begin with. By `parts` groups, of which this is one.
+TESSERA_ROW void write_directory(const RowGroup& group, std::int32_t part, std::int32_t parts,
+                                 const PackedPattern& like, const std::int32_t* panels, std::int32_t count,
+                                 const std::int64_t* totals, std::int64_t totals_size, std::int32_t* words) {
   const PackedHeader& header = like.header();
   const std::int32_t* const from = reinterpret_cast<const std::int32_t*>(&header);
-  for (std::int32_t w = group.lane; w < header.directory_at; w += RowGroup::size) words[w] = from[w];
+  for (std::int32_t w = part * RowGroup::size + group.lane; w < header.directory_at;
+       w += parts * RowGroup::size)
+    words[w] = from[w];
+  if (part > 0) return;
   std::int32_t* const directory = words + header.directory_at;
   const std::int32_t entries = 3 * header.row_panels * header.col_panels;
   for (std::int32_t w = group.lane; w < entries; w += RowGroup::size) directory[w] = 0;

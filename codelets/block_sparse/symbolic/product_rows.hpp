@@ -94,12 +94,15 @@ TESSERA_ROW void mark_allowed(const RowGroup& group, const ProductRow& at, RowBi
 
 inline constexpr std::int32_t any_class = -1;
 
-/// Calls visit(block of A, block of B, column) for the products of the row with one inner panel, of inner
-/// blocks of one class or of any, in ascending order of the inner index; `sync`: what one inner index has
-/// written is seen by the next.
-template <bool sync, class Visit>
+/// Inner blocks whose rows of B are read at a time, so that a GPU's threads wait for its memory once.
+inline constexpr std::int32_t inner_blocks_together = RowGroup::size > 1 ? 8 : 1;
+
+/// Calls take(column, look(block of A, block of B)) for the products of the row with one inner panel, of inner
+/// blocks of one class or of any, in ascending order of the inner index: what one inner index has written for
+/// the group is seen by the next. `look` only reads, and may be called earlier.
+template <class Look, class Take>
 TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, std::int32_t inner_panel,
-                                  std::int32_t inner_class, const Visit& visit) {
+                                  std::int32_t inner_class, const Look& look, const Take& take) {
   const PackedPanel a = at.a.panel(at.row_panel, inner_panel), b = at.b.panel(inner_panel, at.col_panel);
   if (a.blocks == 0 || b.blocks == 0) return;
   const std::int32_t first_inner = at.inner.first[inner_panel], end = a.row_begin[at.row + 1];
@@ -115,13 +118,35 @@ TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, s
       }
     }
     const std::int32_t here = end - base < RowGroup::size ? end - base : RowGroup::size;
-    for (std::int32_t s = 0; s < here; ++s) {
-      const std::int32_t last = group.broadcast(to, s);
-      for (std::int32_t right = group.broadcast(from, s) + group.lane; right < last; right += RowGroup::size)
-        visit(base + s, right, b.column[right]);
-      if constexpr (sync) group.sync();
+    for (std::int32_t s = 0; s < here; s += inner_blocks_together) {
+      std::int32_t right[inner_blocks_together], last[inner_blocks_together], column[inner_blocks_together];
+      decltype(look(0, 0)) seen[inner_blocks_together];
+      TESSERA_UNROLL
+      for (std::int32_t u = 0; u < inner_blocks_together; ++u) {
+        last[u] = group.broadcast(to, s + u);
+        right[u] = group.broadcast(from, s + u) + group.lane;
+        if (right[u] < last[u]) {
+          column[u] = b.column[right[u]];
+          seen[u] = look(base + s + u, right[u]);
+        }
+      }
+      TESSERA_UNROLL
+      for (std::int32_t u = 0; u < inner_blocks_together; ++u) {
+        if (right[u] < last[u]) take(column[u], seen[u]);
+        for (std::int32_t more = right[u] + RowGroup::size; more < last[u]; more += RowGroup::size)
+          take(b.column[more], look(base + s + u, more));
+        group.sync();
+      }
     }
   }
+}
+/// Calls take(column) for these products.
+template <class Take>
+TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, std::int32_t inner_panel,
+                                  std::int32_t inner_class, const Take& take) {
+  for_each_product(
+      group, at, inner_panel, inner_class, [](std::int32_t, std::int32_t) { return 0; },
+      [&](std::int32_t j, int) { take(j); });
 }
 
 /// Counts by classes of columns: in a register where there is one class.
@@ -229,7 +254,7 @@ TESSERA_ROW void count_row(const RowGroup& group, const ProductRow& at, const To
         const std::int32_t r = (at.row_panel + at.col_panel + step) % inner_panels;
         clear(group, scratch.inner, at.columns);
         counter.clear(group);
-        for_each_product<false>(group, at, r, k, [&](std::int32_t, std::int32_t, std::int32_t j) {
+        for_each_product(group, at, r, k, [&](std::int32_t j) {
           if (masked && !test_bit(scratch.allowed, j)) return;
           RowGroup::set(scratch.inner, j);
           counter.count(at, j);
@@ -269,7 +294,7 @@ TESSERA_ROW void mark_result(const RowGroup& group, const ProductRow& at, RowBit
   clear(group, found, at.columns);
   if (masked) mark_allowed(group, at, allowed);
   for (std::int32_t r = 0; at.size > 0 && r < at.a.header().col_panels; ++r)
-    for_each_product<false>(group, at, r, any_class, [&](std::int32_t, std::int32_t, std::int32_t j) {
+    for_each_product(group, at, r, any_class, [&](std::int32_t j) {
       if (!masked || test_bit(allowed, j)) RowGroup::set(found, j);
     });
   group.sync();

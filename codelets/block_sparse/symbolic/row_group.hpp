@@ -10,9 +10,11 @@
 #ifdef __CUDACC__
 #define TESSERA_ROW __device__ inline
 #define TESSERA_ROW_NAMESPACE rows_on_gpu
+#define TESSERA_UNROLL _Pragma("unroll")
 #else
 #define TESSERA_ROW inline
 #define TESSERA_ROW_NAMESPACE rows_on_cpu
+#define TESSERA_UNROLL
 #endif
 
 namespace tessera::detail {

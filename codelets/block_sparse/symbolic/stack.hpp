@@ -24,6 +24,7 @@ struct StackClass {
   std::int32_t m, n, k;
   std::int32_t first_run, runs;
   std::int32_t first_entry, products;
+  std::int32_t rows = 0;  ///< of blocks in the panel of C that may have runs; 0: not known
 };
 
 inline std::size_t stack_bytes(Index runs, Index products) noexcept {

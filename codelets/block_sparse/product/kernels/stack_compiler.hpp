@@ -154,13 +154,14 @@ void require_same_as_generic(const StackKernel& kernel, const StackShape& shape)
 template <class T>
 void launch_stack(CUstream_st* stream, StackCompiler& compiler, std::span<const StackClass> classes,
                   const StackEntry* entries, const StackRun* runs, const StackFactors<T>& factors, T* c,
-                  bool add = true);
+                  bool add = true, bool strips = false);
 
-/// The products of one class by any kernel; `runs` are those of the class.
+/// The products of one class by any kernel; `runs` are those of the class. `strips`: in an order in which A and
+/// B are read less often where the second-level cache cannot hold B.
 template <class T>
 void launch_stack_kernel(CUstream_st* stream, const StackKernel& kernel, const StackClass& shape,
                          const StackEntry* entries, const StackRun* runs, const StackFactors<T>& factors,
-                         T* c, bool add = true);
+                         T* c, bool add = true, bool strips = false);
 
 /// The same for sizes that are known at run time only, of any size: tiles of C of up to 64 x 64 in registers,
 /// A and B in steps of 16 through shared memory.

@@ -108,13 +108,11 @@ __device__ inline void read_shared(StackComplex<float>& x, unsigned address) {
   asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=f"(x.re), "=f"(x.im) : "r"(address) : "memory");
 }
 
-/// Starts a copy of one element, or of 16 bytes, from global to shared memory.
+/// Starts a copy of one element, or of 16 bytes, from global to shared memory. The first-level cache keeps it
+/// for the other thread blocks of the multiprocessor: the second-level cache is the bound.
 template <int Bytes>
 __device__ inline void copy_async(unsigned to, const void* from) {
-  if constexpr (Bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(Bytes) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(Bytes) : "memory");
 }
 /// The copies started since the last commit are a group.
 __device__ inline void copy_commit() {

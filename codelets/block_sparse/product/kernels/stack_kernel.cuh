@@ -422,12 +422,24 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
   write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
+/// The run of a thread block. Those that run at a time, some hundreds, read fewer blocks of A and B if their
+/// blocks of C make up a square: runs are taken in strips of columns of C, as if each of its rows had `per_row`.
+__device__ inline int run_of_block(int block, int run_count, int per_row) {
+  constexpr int strip = 32;
+  if (per_row <= strip) return block;
+  const int rows = run_count / per_row, of_strip = rows * strip;
+  if (block >= rows * per_row) return block;
+  const int number = block / of_strip, within = block - number * of_strip,
+            width = stack_min(strip, per_row - number * strip);
+  return within / width * per_row + number * strip + within % width;
+}
+
 template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_stack(const StackRun* runs, int run_count, const StackEntry* entries,
-                               const StackFactors<T>& factors, T* c, bool add) {
+                               const StackFactors<T>& factors, T* c, bool add, int per_row) {
   extern __shared__ double2 stack_shared[];
   if (blockIdx.x >= unsigned(run_count)) return;
-  const StackRun run = runs[blockIdx.x];
+  const StackRun run = runs[run_of_block(int(blockIdx.x), run_count, per_row)];
   if (run.count == 0 && add) return;
   if constexpr (Plan.staged)
     multiply_staged<T, M, N, K, Plan>(run, entries + run.first, factors, c + run.c, add, stack_shared);
@@ -444,13 +456,15 @@ inline constexpr StackPlan plan_of = stack_plan(sizeof(T), planes<T> == 2, M, N,
 /// C_r := sum_e A_e B_e + C_r (without `add`: + 0; C is not read then) for the runs r < run_count and their
 /// entries e, in a fixed order that depends on the shape and the plan alone. C_r: M x N at c + runs[r].c; A_e:
 /// M x K at entries[e].a of its panel; B_e: K x N at entries[e].b; column-major without gaps, aligned as T. No
-/// two runs have the same C. Launch: as the plan says.
+/// two runs have the same C. `per_row`: 0, or that the runs go row by row of C, so many in each: then the thread
+/// blocks take them in strips of columns. Launch: as the plan says.
 template <class T, int M, int N, int K, StackPlan Plan = stack_detail::plan_of<T, M, N, K>>
 __global__ void __launch_bounds__(Plan.threads, Plan.blocks_per_multiprocessor)
     multiply_stack_kernel(const StackRun* __restrict__ runs, int run_count,
                           const StackEntry* __restrict__ entries,
-                          const __grid_constant__ StackFactors<T> factors, T* __restrict__ c, bool add) {
-  stack_detail::multiply_stack<T, M, N, K, Plan>(runs, run_count, entries, factors, c, add);
+                          const __grid_constant__ StackFactors<T> factors, T* __restrict__ c, bool add,
+                          int per_row) {
+  stack_detail::multiply_stack<T, M, N, K, Plan>(runs, run_count, entries, factors, c, add, per_row);
 }
 
 }  // namespace tessera::detail::kernels

@@ -184,7 +184,11 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
   plan.parts = 2;
   const int tiles_m = stack_ceil(m, 8), tiles_n = stack_ceil(n, 8);
   if (tiles_m * tiles_n == 1 || (tiles_m * tiles_n <= 4 && (m + n) * k <= 200)) {
-    plan.products = stack_max(1, 20 / k);
+    // A warp that takes a whole run spends fewer instructions on it than two that add their sums.
+    const bool one_tile = tiles_m * tiles_n == 1;
+    plan.parts = one_tile ? 1 : 2;
+    plan.products =
+        one_tile ? stack_min(stack_max(1, (element.single() ? 30 : 40) / k), 32) : stack_max(1, 20 / k);
     return complete_stack_plan(plan, element, m, n, k);
   }
   plan.staged = true;

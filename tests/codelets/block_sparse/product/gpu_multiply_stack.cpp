@@ -93,6 +93,32 @@ TYPED_TEST(GpuMultiplyStack, EveryShapeExactly) {
   EXPECT_EQ(by_own, expected) << "nothing beside the blocks changes";
 }
 
+/// Each run is taken once, whatever the number of runs in a row: none to all of them, with a rest or without.
+TYPED_TEST(GpuMultiplyStack, TheSameBitsInStrips) {
+  using T = TypeParam;
+  const ShapeCount shapes[] = {{5, 5, 5, 6000}, {23, 23, 23, 3000}};
+  const TestStack<T> stack(shapes, Values::reals);
+  const DeviceStack<T> on_gpu(stack);
+  const DeviceArray<T> plain(stack.c);
+  const auto launch = [&](const DeviceArray<T>& c, std::int32_t rows) {
+    for (StackClass shape : stack.classes) {
+      shape.rows = rows;
+      const StackKernel* const kernel = this->compiler().kernel(own_shape<T>(shape));
+      ASSERT_NE(kernel, nullptr);
+      device::launch_stack_kernel<T>(this->stream_, *kernel, shape, on_gpu.entries.data(),
+                                     on_gpu.runs.data() + shape.first_run, on_gpu.factors(), c.data(), true,
+                                     rows > 0);
+    }
+  };
+  launch(plain, 0);
+  const std::vector<T> expected = plain.get();
+  for (const std::int32_t rows : {1, 2, 3, 7, 10, 15, 100, 100000}) {
+    const DeviceArray<T> c(stack.c);
+    launch(c, rows);
+    EXPECT_EQ(c.get(), expected) << rows;
+  }
+}
+
 TYPED_TEST(GpuMultiplyStack, RoundsAsTheTypeAllows) {
   using T = TypeParam;
   const ShapeCount shapes[] = {{5, 5, 5, 300}, {23, 23, 23, 300}, {32, 9, 80, 300}, {80, 80, 80, 300}};
