@@ -20,8 +20,8 @@ void list_stack(const ListProducts& task, std::int32_t number) {
   const InnerPanels inner{task.inner.view().data() + stack.first_inner, stack.inner};
   const std::int32_t pairs = task.shape.pairs(), stride = 2 * pairs;
   std::vector<std::int32_t> counts(static_cast<std::size_t>(task.shape.rows * stride), 0);
-  std::vector<std::byte> memory(ListScratch::bytes(task.shape.columns, task.shape.col_classes));
-  const ListScratch scratch(memory.data(), task.shape.columns, task.shape.col_classes);
+  std::vector<std::byte> memory(ListScratch::bytes(task.shape.columns, task.shape.col_classes, 0));
+  const ListScratch scratch(memory.data(), task.shape.columns, task.shape.col_classes, 0);
   const RowGroup group;
   const auto for_each_row = [&](const auto& visit) {
     for (std::int32_t row = 0; row < task.shape.rows; ++row) {
@@ -40,11 +40,13 @@ void list_stack(const ListProducts& task, std::int32_t number) {
       task.filtered ? task.filtered.view().data() + number * task.shape.classes() : nullptr;
   if (filtered) std::fill_n(filtered, task.shape.classes(), 0);
   for_each_row([&](const ProductRow& at, const std::int32_t* count) {
-    RowFilter filter{};
     if (filtered)
-      filter = row_filter(at, task.filter, task.row_blocks ? task.row_blocks.view().data() : nullptr,
-                          task.norms_a.view().data(), task.norms_b.view().data());
-    list_row(group, at, inner, filter, scratch, count, entries, runs, filtered);
+      list_row<true>(group, at, inner,
+                     row_filter(at, task.filter, task.row_blocks ? task.row_blocks.view().data() : nullptr,
+                                task.norms_a.view().data(), task.norms_b.view().data()),
+                     scratch, count, entries, runs, filtered);
+    else
+      list_row<false>(group, at, inner, {}, scratch, count, entries, runs, nullptr);
   });
 }
 

@@ -24,6 +24,7 @@ struct Listing {
   ListedShape shape;
   ListedStacks stacks;
   ListFilter filter;
+  std::int32_t room;  ///< of ListScratch
 
   __device__ const ListedStack& stack() const { return stacks.stack[blockIdx.y]; }
   __device__ ProductRow row(std::int32_t number) const {
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(list_threads) count_listed_kernel(const __grid
   const ProductRow at = listing.row(row);
   if (at.size == 0 || at.old().blocks == 0) return;
   count_listed_row(RowGroup(), at, listing.panels(),
-                   ListScratch(memory, listing.shape.columns, at.cols.classes), listing.counts_of(row));
+                   ListScratch(memory, listing.shape.columns, at.cols.classes, 0), listing.counts_of(row));
 }
 
 /// Warp (number, stack): the rows of one class of products.
@@ -56,28 +57,40 @@ __global__ void __launch_bounds__(list_threads) sum_rows_kernel(const __grid_con
            stride);
 }
 
-/// Warp (row, stack).
-__global__ void __launch_bounds__(list_threads) list_rows_kernel(const __grid_constant__ Listing listing) {
+/// Warp (row, stack). What waits for memory is hidden by other warps: enough of them must fit.
+template <bool with_filter>
+__global__ void __launch_bounds__(list_threads, 24)
+    list_rows_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
   const auto row = static_cast<std::int32_t>(blockIdx.x);
   const ProductRow at = listing.row(row);
   if (at.size == 0 || at.old().blocks == 0) return;
   RowFilter filter{};
   std::int64_t* filtered = nullptr;
-  if (listing.filtered) {
+  if constexpr (with_filter) {
     filter = row_filter(at, listing.filter, listing.row_blocks, listing.norms_a, listing.norms_b);
     filtered = listing.filtered + blockIdx.y * listing.shape.row_classes * listing.shape.col_classes *
                                       listing.shape.inner_classes;
   }
   StackEntry* const entries = listing.lists[blockIdx.y];
-  list_row(RowGroup(), at, listing.panels(), filter,
-           ListScratch(memory, listing.shape.columns, at.cols.classes), listing.counts_of(row), entries,
-           reinterpret_cast<StackRun*>(entries + listing.stack().products), filtered);
+  list_row<with_filter>(RowGroup(), at, listing.panels(), filter,
+                        ListScratch(memory, listing.shape.columns, at.cols.classes, listing.room),
+                        listing.counts_of(row), entries,
+                        reinterpret_cast<StackRun*>(entries + listing.stack().products), filtered);
 }
 
 template <class Operand>
 auto pointer_of(const Operand& operand) {
   return operand ? operand.view().data() : nullptr;
+}
+
+/// Entries of a row that are kept in shared memory: those of nearly all rows where rows have few.
+std::int32_t room_for_rows(const ListProducts& task) {
+  constexpr double most = 3000;
+  double entries = 0;
+  for (std::int32_t s = 0; s < task.stacks.count; ++s)
+    entries = std::max(entries, 1.25 * task.stacks.stack[s].products / std::max(task.shape.rows, 1) + 32);
+  return task.shape.col_classes == 1 && entries <= most ? static_cast<std::int32_t>(entries) : 0;
 }
 
 }  // namespace
@@ -99,7 +112,8 @@ void run(const DeviceContext& on, const ListProducts& task) {
                   .lists = {},
                   .shape = task.shape,
                   .stacks = task.stacks,
-                  .filter = task.filter};
+                  .filter = task.filter,
+                  .room = room_for_rows(task)};
   if (task.filtered)
     cudaMemsetAsync(task.filtered.view().data(), 0, task.filtered.view().size_bytes(), on.stream);
   for (std::int32_t s = 0; s < task.stacks.count; ++s) {
@@ -116,12 +130,15 @@ void run(const DeviceContext& on, const ListProducts& task) {
                   on.stream);
   const dim3 rows(static_cast<unsigned>(task.shape.rows), count),
       classes(static_cast<unsigned>(task.shape.classes()), count);
-  const std::size_t shared = ListScratch::bytes(task.shape.columns, task.shape.col_classes);
-  allow_shared_memory(count_listed_kernel, shared);
-  allow_shared_memory(list_rows_kernel, shared);
-  count_listed_kernel<<<rows, list_threads, shared, on.stream>>>(listing);
+  const auto shared = [&](std::int32_t room) {
+    return ListScratch::bytes(task.shape.columns, task.shape.col_classes, room);
+  };
+  const auto list_rows = task.filtered ? list_rows_kernel<true> : list_rows_kernel<false>;
+  allow_shared_memory(count_listed_kernel, shared(0));
+  allow_shared_memory(list_rows, shared(listing.room));
+  count_listed_kernel<<<rows, list_threads, shared(0), on.stream>>>(listing);
   sum_rows_kernel<<<classes, list_threads, 0, on.stream>>>(listing);
-  list_rows_kernel<<<rows, list_threads, shared, on.stream>>>(listing);
+  list_rows<<<rows, list_threads, shared(listing.room), on.stream>>>(listing);
 }
 TESSERA_DEFINE_ON_GPU(ListProducts)
 

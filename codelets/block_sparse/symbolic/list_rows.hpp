@@ -18,12 +18,16 @@ struct InnerPanels {
 
 /// Memory that a group shares, for listing.
 struct ListScratch {
+  StackEntry* row;    ///< entries of a row of blocks, before they are written together
+  std::int32_t room;  ///< for so many
   std::int32_t *next, *runs_of_class, *products_of_class;
-  static constexpr std::size_t bytes(std::int32_t columns, std::int32_t classes) noexcept {
-    return sizeof(std::int32_t) * (static_cast<std::size_t>(columns) + 2 * static_cast<std::size_t>(classes));
+  static constexpr std::size_t bytes(std::int32_t columns, std::int32_t classes, std::int32_t room) noexcept {
+    return sizeof(StackEntry) * static_cast<std::size_t>(room) +
+           sizeof(std::int32_t) * (static_cast<std::size_t>(columns) + 2 * static_cast<std::size_t>(classes));
   }
-  TESSERA_ROW ListScratch(void* memory, std::int32_t columns, std::int32_t classes) {
-    next = static_cast<std::int32_t*>(memory);
+  TESSERA_ROW ListScratch(void* memory, std::int32_t columns, std::int32_t classes, std::int32_t for_entries)
+      : row(static_cast<StackEntry*>(memory)), room(for_entries) {
+    next = reinterpret_cast<std::int32_t*>(row + room);
     runs_of_class = next + columns;
     products_of_class = runs_of_class + classes;
   }
@@ -118,11 +122,11 @@ TESSERA_ROW void sum_rows(const RowGroup& group, const PackedSide& rows, std::in
 
 /// What passes the filter in one row: norms are of the blocks of all panels.
 struct RowFilter {
-  const double *norms_a, *norms_b;  ///< squares; null: everything passes
+  const double *norms_a, *norms_b;  ///< squares
   double limit;
   TESSERA_ROW bool passes(const PackedPanel& a, std::int32_t left, const PackedPanel& b,
                           std::int32_t right) const {
-    return !norms_a || !(sqrt(norms_a[a.before + left]) * sqrt(norms_b[b.before + right]) < limit);
+    return !(sqrt(norms_a[a.before + left]) * sqrt(norms_b[b.before + right]) < limit);
   }
 };
 /// `blocks`: for each row of blocks of C those of op(A); null: those of A.
@@ -138,8 +142,28 @@ struct ListedProduct {
   bool passes;
 };
 
+/// Runs keep their places; what the filter has left out is missing at their ends. For one class of inner blocks,
+/// after its entries: scratch.next tells where they end.
+TESSERA_ROW void shorten_runs(const RowGroup& group, const ProductRow& at, std::int32_t inner_class,
+                              ListScratch scratch, const std::int32_t* counts, StackRun* runs) {
+  const PackedPanel c = at.old();
+  for (std::int32_t n = 0; n < at.cols.classes; ++n) {
+    std::int32_t run = counts[2 * (n * at.inner.classes + inner_class)];
+    for (std::int32_t base = c.row_begin[at.row]; base < c.row_begin[at.row + 1]; base += RowGroup::size) {
+      const std::int32_t block = base + group.lane;
+      const std::int32_t j = block < c.row_begin[at.row + 1] ? c.column[block] : -1;
+      const bool mine = j >= 0 && at.col_class(j) == n && scratch.next[j] > 0;
+      const std::int32_t number = run + group.sum_before(mine ? 1 : 0);
+      if (mine) runs[number].count = scratch.next[j] - 1 - runs[number].first;
+      run += group.sum(mine ? 1 : 0);
+    }
+  }
+  group.sync();
+}
+
 /// Writes the runs and the entries of the row; counts: where they begin, as sum_rows leaves them. With a
 /// filter the products that it leaves out are added to `filtered`, class by class.
+template <bool with_filter>
 TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
                           const RowFilter& filter, ListScratch scratch, const std::int32_t* counts,
                           StackEntry* entries, StackRun* runs, std::int64_t* filtered) {
@@ -186,6 +210,11 @@ TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, InnerPane
           scratch.next[j] = entry + 1;  // 0 and less: no products
         });
     group.sync();
+    // Single entries, each elsewhere, would take far longer to write than a row of them.
+    const std::int32_t first = at.cols.classes == 1 ? counts[2 * k + 1] : 0,
+                       products = at.cols.classes == 1 ? scratch.products_of_class[0] - first : 0;
+    const bool together = products > 0 && products <= scratch.room;
+    StackEntry* const to = together ? scratch.row : entries + first;
     ClassCounter left_out{at.cols.classes, scratch.runs_of_class};
     left_out.clear(group);
     for (std::int32_t i = 0; i < panels.count; ++i) {
@@ -195,35 +224,26 @@ TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, InnerPane
           group, at, panels.number[i], k,
           [&](std::int32_t left, std::int32_t right) {
             return ListedProduct{StackEntry(a.offset[left], b.offset[right], i),
-                                 filter.passes(a, left, b, right)};
+                                 !with_filter || filter.passes(a, left, b, right)};
           },
           [&](std::int32_t j, const ListedProduct& product) {
             if (masked && scratch.next[j] <= 0) return;
             if (product.passes)
-              entries[scratch.next[j]++ - 1] = product.entry;
+              to[scratch.next[j]++ - 1 - first] = product.entry;
             else
               left_out.count(at, j);
           });
     }
     group.sync();
-    if (!filter.norms_a) continue;
-    left_out.finish(group, [&](std::int32_t n, std::int32_t count) {
-      const std::int32_t number = (at.size_class * at.cols.classes + n) * at.inner.classes + k;
-      if (count > 0) RowGroup::add(filtered[number], std::int64_t(count));
-    });
-    // Runs keep their places; what the filter has left out is missing at their ends.
-    for (std::int32_t n = 0; n < at.cols.classes; ++n) {
-      std::int32_t run = counts[2 * (n * at.inner.classes + k)];
-      for (std::int32_t base = c.row_begin[at.row]; base < c.row_begin[at.row + 1]; base += RowGroup::size) {
-        const std::int32_t block = base + group.lane;
-        const std::int32_t j = block < c.row_begin[at.row + 1] ? c.column[block] : -1;
-        const bool mine = j >= 0 && at.col_class(j) == n && scratch.next[j] > 0;
-        const std::int32_t number = run + group.sum_before(mine ? 1 : 0);
-        if (mine) runs[number].count = scratch.next[j] - 1 - runs[number].first;
-        run += group.sum(mine ? 1 : 0);
-      }
+    for (std::int32_t e = group.lane; together && e < products; e += RowGroup::size)
+      entries[first + e] = scratch.row[e];
+    if constexpr (with_filter) {
+      left_out.finish(group, [&](std::int32_t n, std::int32_t count) {
+        const std::int32_t number = (at.size_class * at.cols.classes + n) * at.inner.classes + k;
+        if (count > 0) RowGroup::add(filtered[number], std::int64_t(count));
+      });
+      shorten_runs(group, at, k, scratch, counts, runs);
     }
-    group.sync();
   }
 }
 

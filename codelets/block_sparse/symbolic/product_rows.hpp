@@ -95,7 +95,7 @@ TESSERA_ROW void mark_allowed(const RowGroup& group, const ProductRow& at, RowBi
 inline constexpr std::int32_t any_class = -1;
 
 /// Inner blocks whose rows of B are read at a time, so that a GPU's threads wait for its memory once.
-inline constexpr std::int32_t inner_blocks_together = RowGroup::size > 1 ? 8 : 1;
+inline constexpr std::int32_t inner_blocks_together = RowGroup::size > 1 ? 4 : 1;
 
 /// Calls take(column, look(block of A, block of B)) for the products of the row with one inner panel, of inner
 /// blocks of one class or of any, in ascending order of the inner index: what one inner index has written for
@@ -119,22 +119,24 @@ TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, s
     }
     const std::int32_t here = end - base < RowGroup::size ? end - base : RowGroup::size;
     for (std::int32_t s = 0; s < here; s += inner_blocks_together) {
-      std::int32_t right[inner_blocks_together], last[inner_blocks_together], column[inner_blocks_together];
+      std::int32_t column[inner_blocks_together];
       decltype(look(0, 0)) seen[inner_blocks_together];
       TESSERA_UNROLL
       for (std::int32_t u = 0; u < inner_blocks_together; ++u) {
-        last[u] = group.broadcast(to, s + u);
-        right[u] = group.broadcast(from, s + u) + group.lane;
-        if (right[u] < last[u]) {
-          column[u] = b.column[right[u]];
-          seen[u] = look(base + s + u, right[u]);
+        const std::int32_t right = group.broadcast(from, s + u) + group.lane;
+        column[u] = -1;
+        if (right < group.broadcast(to, s + u)) {
+          column[u] = b.column[right];
+          seen[u] = look(base + s + u, right);
         }
       }
       TESSERA_UNROLL
       for (std::int32_t u = 0; u < inner_blocks_together; ++u) {
-        if (right[u] < last[u]) take(column[u], seen[u]);
-        for (std::int32_t more = right[u] + RowGroup::size; more < last[u]; more += RowGroup::size)
-          take(b.column[more], look(base + s + u, more));
+        if (column[u] >= 0) take(column[u], seen[u]);
+        const std::int32_t last = group.broadcast(to, s + u);
+        for (std::int32_t right = group.broadcast(from, s + u) + RowGroup::size + group.lane; right < last;
+             right += RowGroup::size)
+          take(b.column[right], look(base + s + u, right));
         group.sync();
       }
     }
