@@ -11,7 +11,10 @@
 
 #include <tessera/error.hpp>
 
+#include "cutensor_library.hpp"
+#include "cutensor_product.hpp"
 #include "dbcsr_peer.hpp"
+#include "gpu_libraries.hpp"
 #include "machine_limits.hpp"
 #include "stack_peer.hpp"
 
@@ -47,6 +50,15 @@ double run_libxsmm(Runtime& runtime, const ProductPeerProblem<T>& problem, Produ
   return seconds;
 }
 
+/// Sum of squares and number of the blocks of C.
+template <class T>
+Json record_of(const BlockMap<T>& blocks) {
+  double squares = 0;
+  for (const auto& [place, block] : blocks)
+    for (const T x : block) squares += std::norm(std::complex<double>(x));
+  return {{"checksum", squares}, {"blocks", blocks.size()}};
+}
+
 /// DBCSR is initialized once in a process. It keeps A, B and the initial C until release().
 template <class T>
 class DbcsrProductPeer final : public ProductPeer<T> {
@@ -64,10 +76,8 @@ class DbcsrProductPeer final : public ProductPeer<T> {
     DbcsrProduct<T> theirs = library_->multiply(fetch_);
     result_ = {};
     if (fetch_) {
-      double squares = 0;
-      for (const auto& [place, block] : theirs.blocks)
-        for (const T x : block) squares += std::norm(std::complex<double>(x));
-      result_.record = {{"checksum", squares}, {"blocks", theirs.blocks.size()}, {"flop", theirs.flop}};
+      result_.record = record_of(theirs.blocks);
+      result_.record["flop"] = theirs.flop;
       result_.blocks = std::move(theirs.blocks);
     }
     return theirs.seconds;
@@ -84,6 +94,45 @@ class DbcsrProductPeer final : public ProductPeer<T> {
   ProductPeerResult<T> result_;
 };
 
+/// A, B, the initial C and cuTENSOR's plan stay on the GPU until release().
+template <class T>
+class CutensorProductPeer final : public ProductPeer<T> {
+ public:
+  explicit CutensorProductPeer(Runtime& runtime)
+      : ProductPeer<T>({"cuTENSOR, blocks of C given", cutensor_version(),
+                        first_of({needs_one_process(runtime), needs_first_gpu(), needs_cutensor()}), 0}),
+        runtime_(runtime) {}
+  void prepare(ProductPeerProblem<T> problem) override {
+    if (!product_) product_ = std::make_unique<CutensorProduct<T>>(problem.product);
+    fetch_ = problem.fetch;
+  }
+  double run() override {
+    result_ = {};
+    if (!product_->has_work()) return unknown;
+    double seconds = unknown;
+    // The workers sleep meanwhile, so that they take nothing from the host's part of the call.
+    runtime_.run_exclusively(1, [&] { seconds = product_->multiply(); });
+    if (fetch_) {
+      result_.blocks = product_->blocks();
+      result_.record = record_of(*result_.blocks);
+    }
+    result_.record["plan_seconds"] = product_->plan_seconds();
+    result_.record["workspace_bytes"] = product_->workspace_bytes();
+    return seconds;
+  }
+  ProductPeerResult<T> result() override { return std::exchange(result_, {}); }
+  void release() override {
+    result_ = {};
+    product_.reset();
+  }
+
+ private:
+  Runtime& runtime_;
+  std::unique_ptr<CutensorProduct<T>> product_;
+  bool fetch_ = false;
+  ProductPeerResult<T> result_;
+};
+
 }  // namespace
 
 template <class T>
@@ -95,6 +144,7 @@ std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::s
   const int threads = cpu_threads(runtime);
   if (library == "none") return nullptr;
   if (library == "dbcsr") return std::make_unique<DbcsrProductPeer<T>>(runtime);
+  if (library == "cutensor") return std::make_unique<CutensorProductPeer<T>>(runtime);
   if (library == "dense")
     return std::make_unique<Made>(
         PeerTraits{fmt::format("BLAS {}gemm, dense", type_letter<T>), runtime.info().blas, alone, threads},
@@ -110,7 +160,13 @@ std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::s
         [&runtime](Problem& problem, Result& result, std::string& name) {
           return run_libxsmm<T>(runtime, problem, result, name);
         });
-  throw InvalidArgument("--peer", library, "none, dense, dbcsr or libxsmm");
+  throw InvalidArgument("--peer", library, "none, dense, dbcsr, cutensor or libxsmm");
+}
+
+template <class T>
+void require_peer_takes(const std::string& library, Op op_a, Op op_b) {
+  if (library == "cutensor" && is_complex<T> && (op_a == Op::adjoint || op_b == Op::adjoint))
+    throw InvalidArgument("--peer", library, "another peer (cuTENSOR has no adjoints of complex blocks)");
 }
 
 template <class T>
@@ -134,6 +190,7 @@ void compare_with_peer(const SparseProduct<T>& product, const ProductPeerResult<
 
 #define TESSERA_INSTANTIATE(T)                                                                        \
   template std::unique_ptr<ProductPeer<T>> make_product_peer<T>(Runtime&, const std::string&);        \
+  template void require_peer_takes<T>(const std::string&, Op, Op);                                    \
   template ProductPeerResult<T> run_product_peer<T>(ProductPeer<T>&, ProductPeerProblem<T>, Report*); \
   template void compare_with_peer<T>(const SparseProduct<T>&, const ProductPeerResult<T>&,            \
                                      const std::string&, CheckRecord&, Json&);

@@ -34,9 +34,13 @@ using ProductPeer = PeerFor<ProductPeerProblem<T>, ProductPeerResult<T>>;
 
 /// @param library  dense (BLAS on the dense matrices), dbcsr, or libxsmm (the same number of block
 /// products, with operands that stay in the cache), each with as many threads as the run has
-/// workers; returns null for none
+/// workers; or cutensor, on the first GPU; returns null for none
 template <class T>
 std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::string& library);
+
+/// @throws InvalidArgument if the library cannot take such operands of type T
+template <class T>
+void require_peer_takes(const std::string& library, Op op_a, Op op_b);
 
 /// Runs the peer once on a problem. Returns its result, for checks.
 /// @param timed  report to which the time is added, if the library has a routine; may be null

@@ -38,6 +38,7 @@ class MultiplyRun {
         peer_(make_product_peer<T>(runtime_, options.peer)) {}
 
   int operator()() {
+    require_peer_takes<T>(options_.peer, options_.op_a, options_.op_b);
     if (peer_) require_available(*peer_, options_.peer);
     if (keeps_on_gpu() && runtime_.gpus() == 0)
       throw InvalidArgument("--keep-on", options_.keep_on, "host, where no GPU is used");
@@ -49,6 +50,9 @@ class MultiplyRun {
           "of libxsmm", fmt::format("{:.0f} % of its rate on blocks that stay in the cache, by flops of the "
                                     "shapes, on as many threads",
                                     100 * report_.ratio()));
+    if (report_.peer && report_.peer->result.contains("plan_seconds"))
+      report_.peer->note = fmt::format("its plan, made once, took {:.4g} s more",
+                                       report_.peer->result["plan_seconds"].template get<double>());
     return session_.finish(report_);
   }
 

@@ -118,10 +118,10 @@ OptionTable option_table(MultiplyProgramOptions& options) {
              "they are on the GPU already, and C stays there");
   add_runs(table, options.common);
   add_check(table, options.common);
-  table.word("--peer", options.peer, {"none", "dense", "dbcsr", "libxsmm"},
+  table.word("--peer", options.peer, {"none", "dense", "dbcsr", "cutensor", "libxsmm"},
              "compute the product by DBCSR, too (if the program was built with it), or that of the dense "
-             "matrices by BLAS, or as many products of blocks that stay in the cache by libxsmm; on as many "
-             "threads, alternating run by run");
+             "matrices by BLAS, or as many products of blocks that stay in the cache by libxsmm, on as many "
+             "threads; or by cuTENSOR on a GPU (if the library is found); alternating run by run");
   table.text("--output", options.output, "FILE", "write C: Matrix Market, or HDF5 if the name ends in .h5");
   add_trace(table, options.common);
   add_record(table, options.common);
@@ -142,6 +142,9 @@ void validate(const MultiplyProgramOptions& options) {
   if (generated && options.n < 0) throw UsageError("--n", "", "", "the order of the generated matrices");
   if (!generated && options.matrix_c.empty() && (options.beta != 0 || options.retain_sparsity))
     throw UsageError("--matrix-c", "", "", "a file, for --beta or --retain-sparsity");
+  if (options.peer == "cutensor" && options.filter > 0)
+    throw UsageError("--peer", options.peer, "is not possible",
+                     "none, dense, dbcsr or libxsmm with --filter (cuTENSOR has no filter)");
   if (!options.output.empty()) require_writable("--output", options.output);
 }
 

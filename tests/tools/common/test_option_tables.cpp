@@ -163,6 +163,12 @@ TEST(UsageErrors, HaveOneForm) {
            {"bench_dense gemm --n 20 --columns 21", "--columns: '21' is too large; expected at most n = 20"},
            {"bench_products --occupation 0.1,2",
             "--occupation: '2' is out of range; expected a number: 0 to 1"},
+           {"multiply --generate random --n 20 --peer cutensor --filter 1e-6",
+            "--peer: 'cutensor' is not possible; expected none, dense, dbcsr or libxsmm with --filter "
+            "(cuTENSOR has no filter)"},
+           {"bench_products --peer cutensor --filter 1e-6",
+            "--peer: 'cutensor' is not possible; expected none, dense, dbcsr or libxsmm with --filter "
+            "(cuTENSOR has no filter)"},
            {"bench_spmm", "--matrix is missing; expected either --matrix FILE or --generate KIND[:ARG]"},
            {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"}})
     EXPECT_EQ(refusal(line), text);
@@ -187,6 +193,7 @@ TEST(UsageErrors, GuessWhatWasMeant) {
            {"eigen --n 20 --generate willkinson", "'wilkinson'"},
            {"lobpcg --generate heisenbreg:6", "'heisenberg'"},
            {"multiply --n 20 --generate watre", "'water'"},
+           {"multiply --generate random --n 20 --peer cutensr", "'cutensor'"},
            {"bench_dense choleski", "'cholesky'"},
            {"bench_dense gemm --generate randon", "'random'"},
            {"bench_spmm --generate laplacian2", "'laplacian2d'"}})
@@ -273,7 +280,9 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "bench_dense back_tridiagonal --kernel elpa --n 20 --columns 9 --band 8",
         "bench_stack --generate water --occupation 0.2",
         "bench_spmm --generate shell:20Ne --interaction pairing --nd 2 --storage f --type s",
-        "bench_products --blocks 5,13 --occupation 0.1,1 --filter 1e-6"})
+        "multiply --generate random --n 50 --peer cutensor --filter 0",
+        "bench_products --blocks 5,13 --occupation 0.1,1 --filter 1e-6",
+        "bench_products --peer cutensor --type c"})
     EXPECT_EQ(refusal(line), "") << line;
 }
 

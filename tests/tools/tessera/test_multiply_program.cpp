@@ -107,6 +107,43 @@ TEST_F(MultiplyProgram, AgreesWithDbcsr) {
   }
 }
 
+/// With a GPU and cuTENSOR it must compute the same; without one of them each run must print one line and exit
+/// with code 2.
+TEST_F(MultiplyProgram, AgreesWithCutensor) {
+  const std::string small = "multiply --generate random --n 120 --blocks 13,5,5 --peer cutensor ";
+  expect_refused(small + "--filter 1e-6", "cuTENSOR has no filter");
+  expect_refused(small + "--type z --op-b C", "cuTENSOR has no adjoints");
+  expect_refused("bench_products --n 60 --peer cutensor --filter 1e-6", "cuTENSOR has no filter");
+  if (const std::string ranks = two_ranks(); !ranks.empty()) {
+    const Outcome outcome = run(small, ranks);
+    EXPECT_NE(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("one process"), std::string::npos) << outcome.err;
+  }
+  const Outcome first = run(small + "--json -");
+  if (first.code != 0) {
+    expect_refused(small, first.err.find("GPU") == std::string::npos ? "libcutensor.so.2" : "no GPU");
+    GTEST_SKIP() << first.err;
+  }
+  for (const char* more :
+       {"--type s --occupation 0.4", "--type d --symmetry S --op-b T --alpha -2 --repeat 2 --check all",
+        "--type d --op-a C", "--type c --op-a T",
+        "--type z --symmetry H --op-a T --op-b T --beta 2 --repeat 2",
+        "--type d --retain-sparsity --beta 0.5", "--occupation 0"}) {
+    const Json json = record(small + more);
+    const Json &check = json["runs"].back()["check"], &result = json["runs"].back()["result"],
+               &peer = json["peer"];
+    EXPECT_TRUE(check["passed"].get<bool>()) << more;
+    EXPECT_TRUE(check["values"].is_number()) << more;
+    EXPECT_EQ(peer["threads"], 0) << more;
+    EXPECT_EQ(peer["runs"].size(), json["runs"].size()) << more;
+    EXPECT_EQ(peer["result"]["blocks"], result["blocks"]) << more;
+    EXPECT_GT(peer["result"]["plan_seconds"].get<double>(), 0) << more;
+    EXPECT_NEAR(peer["result"]["checksum"].get<double>(), result["checksum"].get<double>(),
+                1e-5 * result["checksum"].get<double>())
+        << more;
+  }
+}
+
 TEST_F(MultiplyProgram, EveryTypeAndOption) {
   const std::string small = "multiply --generate random --n 120 --blocks 13,5,5 ";
   for (const char* more :

@@ -182,6 +182,7 @@ class ProductsRunner {
 }  // namespace
 
 int run_products_bench(ProductsBenchOptions& options) {
+  validate(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return ProductsRunner<T>(session, options)(); });
   });

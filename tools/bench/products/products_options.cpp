@@ -24,9 +24,10 @@ OptionTable option_table(ProductsBenchOptions& options) {
   add_grid(table, options.grid);
   add_runs(table, options.common);
   add_check(table, options.common);
-  table.word("--peer", options.peer, {"none", "dense", "dbcsr", "libxsmm"},
-             "the same product by DBCSR (if this was built with it), that of the dense matrices by BLAS, or "
-             "as many products of blocks that stay in the cache by libxsmm, alternating run by run");
+  table.word("--peer", options.peer, {"none", "dense", "dbcsr", "cutensor", "libxsmm"},
+             "the same product by DBCSR (if this was built with it) or by cuTENSOR on a GPU (if the library "
+             "is found), that of the dense matrices by BLAS, or as many products of blocks that stay in the "
+             "cache by libxsmm, alternating run by run");
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("--n 4600 --blocks 5,13,23 --occupation 0.05,0.1,0.3 --repeat 3", "nine cases");
@@ -35,6 +36,12 @@ OptionTable option_table(ProductsBenchOptions& options) {
   table.example("--n 2300 --type s --peer dense --json products.json",
                 "in float, beside dense products, with a record");
   return table;
+}
+
+void validate(const ProductsBenchOptions& options) {
+  if (options.peer == "cutensor" && options.filter > 0)
+    throw UsageError("--peer", options.peer, "is not possible",
+                     "none, dense, dbcsr or libxsmm with --filter (cuTENSOR has no filter)");
 }
 
 }  // namespace tessera::program

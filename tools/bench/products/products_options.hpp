@@ -25,6 +25,8 @@ struct ProductsBenchOptions {
 };
 
 OptionTable option_table(ProductsBenchOptions& options);
+/// Checks that involve more than one option. @throws UsageError
+void validate(const ProductsBenchOptions& options);
 /// @return the exit code
 int run_products_bench(ProductsBenchOptions& options);
 
