@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tessera/algorithms/block_sparse/block_sums.hpp>
+#include <tessera/algorithms/block_sparse/chosen_pattern.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/codelets/block_sparse/symbolic/find_kept.hpp>
 
@@ -27,14 +28,10 @@ class KeptBlocks {
   DroppedBlocks take(BlockSparseMatrix<T>& matrix);
 
  private:
-  BlockPatternPointer kept_pattern(Sequence& sequence);
   const BlockPatternPointer pattern_;
   const double eps_;
-  std::vector<std::int32_t> panels_;  // those of this rank that have blocks
-  Data norms_, numbers_, totals_, row_counts_;
-  PanelsOfC all_{};
-  std::vector<Index> blocks_, elements_;
-  BlockPattern::Identity identity_{};
+  Data norms_;
+  ChosenPattern chosen_;
 };
 
 }  // namespace tessera::detail

@@ -101,7 +101,7 @@ void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const Blo
             });
         }
         const BlockPatternPointer image = same_places ? b.pattern_pointer() : image_pattern(b, a.layout());
-        const BlockPatternPointer all = unite(a.pattern_pointer(), *image);
+        const BlockPatternPointer all = unite(sequence, a.pattern_pointer(), *image);
         if (all == a.pattern_pointer())
           scale(sequence, alpha, a);
         else
@@ -177,7 +177,8 @@ void add_on_diagonal(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a) {
     require_factor("alpha", alpha, a.symmetry());
   };
   collectively(sequence.runtime(), "add_on_diagonal", argument_hash(alpha, shape_hash(a)), check, [&] {
-    const BlockPatternPointer all = with_blocks(a.pattern_pointer(), blocks_on_diagonal(a.layout()));
+    const BlockPatternPointer all =
+        with_blocks(sequence, a.pattern_pointer(), blocks_on_diagonal(a.layout()));
     if (all != a.pattern_pointer()) enlarge(sequence, T(1), a, all);
     for (const Index p : panels_on_diagonal(a.pattern()))
       sequence.insert(

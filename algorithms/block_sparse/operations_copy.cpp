@@ -204,9 +204,9 @@ void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> bl
   };
   collectively(runtime_of("a", a), "reserve_blocks", shape_hash(a), check, [&] {
     const auto named = BlockPattern::make(a.runtime(), a.layout(), wanted);
-    const BlockPatternPointer all = unite(a.pattern_pointer(), *named);
-    if (all == a.pattern_pointer()) return;
     Sequence sequence(a.runtime());
+    const BlockPatternPointer all = unite(sequence, a.pattern_pointer(), *named);
+    if (all == a.pattern_pointer()) return;
     BlockSparseMatrix<T> larger = part_of(sequence, a, all);
     finish(sequence);
     a = std::move(larger);

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
+#include <tessera/algorithms/block_sparse/chosen_pattern.hpp>
 #include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/codelets/block_sparse/symbolic/find_united.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera::detail {
 
@@ -44,8 +48,51 @@ PanelIndex merged(const PanelIndex& a, const PanelIndex& b, const Wanted& wanted
 
 }  // namespace
 
-BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b) {
+BlockPatternPointer unite(Sequence& sequence, const BlockPatternPointer& a, const BlockPattern& b) {
   if (a.get() == &b) return a;
+  // Where the host has both indices, the result is there at once; a task would have to wait for a worker. With
+  // several ranks the host always has those of its panels, and needs that of the result.
+  return a->found_by_task() || b.found_by_task() ? unite_by_tasks(sequence, a, b) : unite_on_host(a, b);
+}
+
+BlockPatternPointer unite_by_tasks(Sequence& sequence, const BlockPatternPointer& a, const BlockPattern& b) {
+  if (a->identity() == b.identity()) return a;
+  Runtime& runtime = a->runtime();
+  std::vector<std::int32_t> panels;
+  for (Index p = 0; p < a->panels(); ++p)
+    if (a->panel_local(p) && (a->panel_blocks(p) > 0 || b.panel_blocks(p) > 0)) panels.push_back(word_of(p));
+  ChosenPattern both(a, std::move(panels));
+  Sequence counting(runtime);
+  both.count(
+      counting,
+      FindUnited{.a = a->packed(), .b = b.packed(), .panels = {}, .totals = {}, .row_counts = {}, .of = {}});
+  // The values cannot be allocated before their number is known.
+  finish(counting);
+  both.take();
+  const bool too_large = both.words() > std::numeric_limits<std::int32_t>::max();
+  double new_blocks[2] = {static_cast<double>(both.difference()), too_large ? 1.0 : 0.0};
+  runtime.all_reduce_sum(new_blocks, 2);
+  if (new_blocks[0] == 0) return a;
+  if (new_blocks[1] > 0)
+    throw_on_all_ranks(runtime, InvalidArgument("b", "with blocks that make a pattern of 2^31 words or more",
+                                                "a pattern of fewer than 2^31"));
+  // In a sequence of its own: it must not fail with what has failed in the other before.
+  const auto writing = std::make_shared<Sequence>(runtime);
+  const auto pattern = both.write(*writing, WriteUnited{.a = a->packed(),
+                                                        .b = b.packed(),
+                                                        .panels = {},
+                                                        .totals = {},
+                                                        .row_counts = {},
+                                                        .result = {},
+                                                        .of = {}});
+  if (runtime.size() == 1)
+    sequence.keep(writing);
+  else
+    finish(*writing);
+  return pattern;
+}
+
+BlockPatternPointer unite_on_host(const BlockPatternPointer& a, const BlockPattern& b) {
   std::vector<PanelIndex> panels(static_cast<std::size_t>(a->panels()));
   double new_blocks = 0;
   for (Index p = 0; p < a->panels(); ++p) {
@@ -59,8 +106,9 @@ BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b) {
   return BlockPattern::from_panels(a->runtime(), a->layout(), std::move(panels));
 }
 
-BlockPatternPointer with_blocks(const BlockPatternPointer& a, std::span<const BlockCoordinate> blocks) {
-  return unite(a,
+BlockPatternPointer with_blocks(Sequence& sequence, const BlockPatternPointer& a,
+                                std::span<const BlockCoordinate> blocks) {
+  return unite(sequence, a,
                *BlockPattern::make(a->runtime(), a->layout(), own_blocks(a->runtime(), a->layout(), blocks)));
 }
 

@@ -122,6 +122,8 @@ class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
   bool knows(Index panel) const noexcept {
     return packed_first_ || index_[static_cast<std::size_t>(panel)] != nullptr;
   }
+  /// A task has found the blocks, in one process: the index is on the host only if it was asked for.
+  bool found_by_task() const noexcept { return packed_first_; }
   /// The same pattern, in which this rank knows these panels, too, as long as that object lives. Each rank
   /// names the panels that it needs; their owners send them. In one process the pattern itself. Collective.
   /// @throws InvalidArgument, on every rank, for a panel that there is not

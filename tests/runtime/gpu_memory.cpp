@@ -5,6 +5,7 @@
 
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
+#include <tessera/runtime/gpu_memory.hpp>
 
 namespace tessera {
 using namespace detail;
@@ -52,6 +53,20 @@ TEST_F(GpuMemory, IsReturnedWhereAskedFor) {
     EXPECT_EQ(returned_by_a_piece(), piece);
   }
   EXPECT_EQ(returned_by_a_piece(), 0);
+}
+
+TEST_F(GpuMemory, WhatIsHeldIsCounted) {
+  const auto released = [] {
+    Data data = Data::matrix(runtime(), rows, cols, sizeof(double));
+    write(data);
+    const auto held = static_cast<double>(gpu_bytes_held());
+    EXPECT_GE(held, piece);
+    data.release();
+    return held - static_cast<double>(gpu_bytes_held());
+  };
+  EXPECT_EQ(released(), 0) << "kept for the next";
+  const ReturnedMemory returned(runtime(), static_cast<std::size_t>(piece));
+  EXPECT_EQ(released(), piece);
 }
 
 /// The largest entry of the piece, computed by a task on the GPU, followed by `follow`.

@@ -14,6 +14,7 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
+#include <tessera/runtime/gpu_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
@@ -207,6 +208,12 @@ TEST(Runtime, BytesMovedAreThoseBetweenHostAndGpus) {
   EXPECT_EQ(runtime.bytes_moved(), runtime.info().cuda_workers > 0 ? 64 * 64 * sizeof(double) : 0);
   EXPECT_EQ(runtime.bytes_moved(), 0) << "reading clears";
   runtime.profile(false);
+}
+
+TEST(Runtime, WithoutGpusHoldsNothingOnThem) {
+  Runtime runtime({.cores = 2, .gpus = 0});
+  const Data data = upload(runtime, random_matrix<double>(64, 64, 1));
+  EXPECT_EQ(detail::gpu_bytes_held(), 0u);
 }
 
 }  // namespace

@@ -181,7 +181,9 @@ Json to_json(const RunRecord& run) {
                      {"idle", number(run.workers.sleeping_share)},
                      {"overhead", number(run.workers.overhead_share)},
                      {"bytes_moved", run.workers.bytes_moved}};
-  json["memory"] = {{"peak_bytes", run.peak_bytes}, {"peak_matrices", number(run.peak_matrices)}};
+  json["memory"] = {{"peak_bytes", run.peak_bytes},
+                    {"peak_matrices", number(run.peak_matrices)},
+                    {"gpu_bytes", number(run.gpu_bytes)}};
   if (run.check) json["check"] = to_json(*run.check);
   json["result"] = run.result;
   return json;
@@ -279,6 +281,8 @@ std::string format_report(const Report& report) {
       if (std::isfinite(run.peak_matrices)) memory += fmt::format(", {:.2f} n^2 elements", run.peak_matrices);
       text += label_line("memory", memory);
     }
+    if (std::isfinite(run.gpu_bytes))
+      text += label_line("GPU memory", fmt::format("{} held after the run", format_bytes(run.gpu_bytes)));
   }
   if (report.peer) {
     const int threads = report.peer->threads, gpus = report.peer->gpus;

@@ -65,7 +65,8 @@ struct RunRecord {
   double flops = 0;  ///< nominal, of the whole
   Index tasks = 0;
   WorkersRecord workers;
-  double peak_bytes = 0;  ///< of the process, during the run
+  double peak_bytes = 0;       ///< of the process, during the run
+  double gpu_bytes = unknown;  ///< of GPUs' memory that StarPU holds after the run; unknown without GPUs
   double peak_matrices =
       unknown;  ///< growth of the memory since before the matrix was created, in units of n^2
                 ///< elements

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <tessera/error.hpp>
+#include <tessera/runtime/gpu_memory.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/output_file.hpp>
 #include <tessera/version.hpp>
@@ -213,7 +214,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
   run.submit_seconds = statistics.submit_seconds;
 
   // Sums over all ranks, in a single reduction: tasks, flops, busy time and GPU tasks of each
-  // stage, then the workers' times and number, all tasks, the memory and the bytes moved.
+  // stage, then the workers' times and number, all tasks, the memory, the bytes moved and those held on GPUs.
   std::vector<double> sums;
   for (const StageStatistics& stage : statistics.stages) {
     sums.push_back(static_cast<double>(stage.tasks));
@@ -227,9 +228,9 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     sleeping += profile.sleeping;
     total += profile.total;
   }
-  sums.insert(sums.end(),
-              {executing, sleeping, total, static_cast<double>(runtime_.workers()),
-               static_cast<double>(statistics.tasks), peak_resident_bytes(), base_bytes_, bytes_moved});
+  sums.insert(sums.end(), {executing, sleeping, total, static_cast<double>(runtime_.workers()),
+                           static_cast<double>(statistics.tasks), peak_resident_bytes(), base_bytes_,
+                           bytes_moved, static_cast<double>(gpu_bytes_held())});
   runtime_.all_reduce_sum(sums.data(), static_cast<Index>(sums.size()));
   std::vector<double> seconds;
   for (const StageStatistics& stage : statistics.stages) {
@@ -263,6 +264,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
   run.workers.bytes_moved = rest[7];
   run.tasks = static_cast<Index>(rest[4]);
   run.peak_bytes = rest[5];
+  if (runtime_.any_gpus()) run.gpu_bytes = rest[8];
   // For small matrices, the workers' stacks and buffers would dominate the memory growth.
   constexpr double worth_counting = 16 << 20;
   if (matrix_bytes_ > worth_counting && rest[5] > 0) run.peak_matrices = (rest[5] - rest[6]) / matrix_bytes_;

@@ -2,27 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/block_sparse/symbolic/find_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/chosen_blocks.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The tasks that find which blocks of a matrix a filter keeps: those with a Frobenius norm of at least eps,
-/// or of NaN. They work like find_products and write_product_pattern.
+/// or of NaN.
 namespace tessera::detail {
 
-/// The numbers of a panel: those of TotalsLayout up to the identity; then the blocks that are left out though
-/// they are not zero.
-struct KeptLayout {
-  static constexpr std::int32_t identity = TotalsLayout::identity, not_zero = 4, size = 5;
-};
-
 /// Counts the blocks that are kept, panel by panel and row by row.
-/// | operand    | mode  | shape                                  | what                          |
-/// |------------|-------|----------------------------------------|-------------------------------|
-/// | pattern    | read  | packed pattern                         | the matrix'                   |
-/// | panels     | read  | numbers                                | the panels that are looked at |
-/// | norms      | read  | a number for each block of the pattern | squares                       |
-/// | totals     | write | KeptLayout::size 64-bit numbers a panel | sums for each panel          |
-/// | row_counts | write | of.most_rows x 2 numbers a panel       | blocks and elements of each row |
+/// | operand    | mode  | shape                                     | what                            |
+/// |------------|-------|-------------------------------------------|---------------------------------|
+/// | pattern    | read  | packed pattern                            | the matrix'                     |
+/// | panels     | read  | numbers                                   | the panels that are looked at   |
+/// | norms      | read  | a number for each block of the pattern    | squares                         |
+/// | totals     | write | ChosenLayout::size 64-bit numbers a panel | sums for each panel             |
+/// | row_counts | write | of.most_rows x 2 numbers a panel          | blocks and elements of each row |
+/// ChosenLayout::counted are the blocks that are left out though they are not zero.
 struct FindKept {
   static constexpr const char* name = "find_kept";
   Read<Array<std::int32_t>> pattern, panels;
@@ -31,9 +26,7 @@ struct FindKept {
   Write<Array<std::int32_t>> row_counts;
   PanelsOfC of;
   double eps;
-  static double seconds(WorkerKind kind, double bytes) noexcept {
-    return kind == WorkerKind::gpu ? 1e-5 + bytes / 1e12 : 5e-6 + bytes / 1e9;
-  }
+  static double seconds(WorkerKind kind, double bytes) noexcept { return choice_seconds(kind, bytes); }
 };
 
 /// The packed pattern of the blocks that are kept; panels that are not looked at get none.
@@ -52,9 +45,7 @@ struct WriteKept {
   Write<Array<std::int32_t>> result;
   PanelsOfC of;
   double eps;
-  static double seconds(WorkerKind kind, double bytes) noexcept {
-    return kind == WorkerKind::gpu ? 1e-5 + bytes / 1e12 : 5e-6 + bytes / 1e9;
-  }
+  static double seconds(WorkerKind kind, double bytes) noexcept { return choice_seconds(kind, bytes); }
 };
 
 }  // namespace tessera::detail

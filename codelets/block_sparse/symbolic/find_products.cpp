@@ -32,7 +32,7 @@ void run(const HostContext&, const WriteProductPattern& task) {
   std::int32_t* const words = task.result.view().data();
   const std::int32_t most_rows = task.of_c.most_rows;
   const RowGroup group;
-  write_directory(group, 0, 1, c, task.panels.view().data(), task.of_c.count, task.totals.view().data(),
+  write_directory(group, 0, c, task.panels.view().data(), task.of_c.count, task.totals.view().data(),
                   task.totals_size, words);
   std::vector<RowBits> bits(2 * static_cast<std::size_t>(words_for(task.of_c.most_columns)));
   for (std::int32_t p = 0; p < task.of_c.count; ++p) {

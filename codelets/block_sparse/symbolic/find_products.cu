@@ -13,7 +13,6 @@ namespace device {
 namespace {
 
 constexpr int warp = 32;
-constexpr unsigned directory_parts = 64;  ///< warps that write a directory
 
 /// What the kernels read: the patterns, and the panels of C that are looked at.
 struct Patterns {
@@ -41,9 +40,8 @@ __global__ void __launch_bounds__(warp) find_products_kernel(Patterns patterns, 
 __global__ void __launch_bounds__(warp)
     write_directory_kernel(Patterns patterns, const std::int64_t* totals, std::int64_t totals_size,
                            std::int32_t* words) {
-  write_directory(RowGroup(), static_cast<std::int32_t>(blockIdx.x), static_cast<std::int32_t>(gridDim.x),
-                  PackedPattern(patterns.c), patterns.panels, patterns.of_c.count, totals, totals_size,
-                  words);
+  write_directory(RowGroup(), static_cast<std::int32_t>(blockIdx.x), PackedPattern(patterns.c),
+                  patterns.panels, patterns.of_c.count, totals, totals_size, words);
 }
 
 __global__ void __launch_bounds__(warp)
@@ -101,7 +99,7 @@ void run(const DeviceContext& on, const WriteProductPattern& task) {
   const device::Patterns patterns{task.a.view().data(), task.b.view().data(), task.c.view().data(),
                                   task.panels.view().data(), task.of_c};
   std::int32_t *const words = task.result.view().data(), *const row_counts = task.row_counts.view().data();
-  device::write_directory_kernel<<<device::directory_parts, device::warp, 0, on.stream>>>(
+  device::write_directory_kernel<<<directory_parts, device::warp, 0, on.stream>>>(
       patterns, task.totals.view().data(), task.totals_size, words);
   if (task.of_c.count == 0) return;
   device::sum_row_counts_kernel<<<static_cast<unsigned>(task.of_c.count), device::warp, 0, on.stream>>>(

@@ -9,15 +9,18 @@
 namespace tessera::detail {
 inline namespace TESSERA_ROW_NAMESPACE {
 
+/// Groups that write a directory together on a GPU.
+inline constexpr std::int32_t directory_parts = RowGroup::size > 1 ? 64 : 1;
+
 /// Header, sides and directory of a pattern of the same dimensions as `like`: the named panels get the blocks
-/// that their totals begin with. By `parts` groups, of which this is one.
-TESSERA_ROW void write_directory(const RowGroup& group, std::int32_t part, std::int32_t parts,
-                                 const PackedPattern& like, const std::int32_t* panels, std::int32_t count,
-                                 const std::int64_t* totals, std::int64_t totals_size, std::int32_t* words) {
+/// that their totals begin with. By directory_parts groups, of which this is number `part`.
+TESSERA_ROW void write_directory(const RowGroup& group, std::int32_t part, const PackedPattern& like,
+                                 const std::int32_t* panels, std::int32_t count, const std::int64_t* totals,
+                                 std::int64_t totals_size, std::int32_t* words) {
   const PackedHeader& header = like.header();
   const std::int32_t* const from = reinterpret_cast<const std::int32_t*>(&header);
   for (std::int32_t w = part * RowGroup::size + group.lane; w < header.directory_at;
-       w += parts * RowGroup::size)
+       w += directory_parts * RowGroup::size)
     words[w] = from[w];
   if (part > 0) return;
   std::int32_t* const directory = words + header.directory_at;

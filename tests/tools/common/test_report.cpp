@@ -95,6 +95,7 @@ TEST(JsonRecord, HasTheFieldsThatReadersRelyOn) {
   EXPECT_FALSE(json["runs"][0].contains("check"));
   EXPECT_EQ(run["result"]["count"], 736);
   EXPECT_EQ(run["memory"]["peak_matrices"], 3.5);
+  EXPECT_TRUE(run["memory"]["gpu_bytes"].is_null()) << "no GPUs";
   EXPECT_EQ(json["peer"]["name"], "lapack dsyevd");
   EXPECT_EQ(json["peer"]["version"], "OpenBLAS 1.2");
   EXPECT_EQ(json["peer"]["threads"], 4);
@@ -102,6 +103,15 @@ TEST(JsonRecord, HasTheFieldsThatReadersRelyOn) {
   EXPECT_EQ(json["peer"]["seconds"], 5.0);
   EXPECT_EQ(json["peer"]["ratio"], 2.5) << "5 s of the peer against 2 s";
   EXPECT_NO_THROW(Json::parse(json.dump()));
+}
+
+TEST(JsonRecord, TellsWhatIsHeldOnGpus) {
+  Report report = example();
+  EXPECT_EQ(format_report(report).find("GPU memory"), std::string::npos);
+  for (RunRecord& run : report.runs) run.gpu_bytes = 1536;
+  EXPECT_EQ(to_json(report)["runs"][0]["memory"]["gpu_bytes"], 1536);
+  EXPECT_NE(format_report(report).find("GPU memory    1.50 KiB held after the run"), std::string::npos)
+      << format_report(report);
 }
 
 TEST(JsonRecord, FractionsOfTheLimit) {

@@ -177,6 +177,11 @@ TEST_F(MultiplyProgram, TellsWhereTheProductsWere) {
             result["products"].get<Index>());
   EXPECT_GT(result["products_per_second"].get<double>(), 0);
   EXPECT_EQ(result["bytes"]["moved"], json["runs"][0]["workers"]["bytes_moved"]);
+  const Json& held = json["runs"][0]["memory"]["gpu_bytes"];
+  if (json["machine"]["cuda_workers"] == 0)
+    EXPECT_TRUE(held.is_null()) << held;
+  else
+    EXPECT_GT(held.get<double>(), 0) << "panels and patterns";
   expect_refused("multiply --generate random --n 230 --keep-on disk", "--keep-on");
   expect_refused("multiply --generate random --n 230 --gpus 0 --keep-on gpu", "--keep-on: 'gpu'");
 }

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <tessera/block_pattern.hpp>
+#include <tessera/codelets/block_sparse/symbolic/chosen_blocks.hpp>
+#include <tessera/data.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+namespace tessera::detail {
+
+/// A pattern of blocks that a pair of tasks chooses (ChosenLayout), each rank's panels by tasks of that rank:
+/// the patterns that they read, and the new one, are where the tasks run; the host learns how many blocks there
+/// are.
+class ChosenPattern {
+ public:
+  /// @param like has the layout of the new pattern
+  /// @param panels of this rank in which blocks are looked for
+  ChosenPattern(BlockPatternPointer like, std::vector<std::int32_t> panels);
+
+  /// Inserts the task that counts, whose own operands are set; nothing if this rank looks at no panel.
+  template <class Task>
+  void count(Sequence& sequence, Task task) {
+    if (panels_.empty()) return;
+    insert(sequence, task);
+    totals_.fetch_to_host();
+  }
+  /// When that is over: its numbers.
+  void take();
+  /// Of this rank: the blocks less those of `like` in the panels, and the sum of ChosenLayout::counted.
+  Index difference() const noexcept { return difference_; }
+  Index counted() const noexcept { return counted_; }
+  /// Of the packed pattern of this rank.
+  Index words() const noexcept;
+  /// The pattern, by the task that writes it. In one process nothing waits for that; of several ranks each
+  /// needs its index on the host. Collective.
+  template <class Task>
+  BlockPatternPointer write(Sequence& sequence, Task task) {
+    Data packed = make_packed();
+    if (!panels_.empty()) {
+      task.result = packed;
+      insert(sequence, task);
+    }
+    return pattern_of(std::move(packed));
+  }
+
+ private:
+  template <class Task>
+  void insert(Sequence& sequence, Task& task) {
+    task.panels = numbers_;
+    task.totals = totals_;
+    task.row_counts = row_counts_;
+    task.of = of_;
+    sequence.insert(task, {.execute_on = like_->runtime().rank()});
+  }
+  Data make_packed() const;
+  BlockPatternPointer pattern_of(Data packed) const;
+  const BlockPatternPointer like_;
+  const std::vector<std::int32_t> panels_;
+  PanelsOfC of_{};
+  Data numbers_, totals_, row_counts_;
+  Index difference_ = 0, counted_ = 0;
+  std::vector<Index> blocks_, elements_;  // of each panel
+  BlockPattern::Identity identity_{};     // of this rank's panels
+};
+
+}  // namespace tessera::detail
