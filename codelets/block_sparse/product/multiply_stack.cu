@@ -79,6 +79,15 @@ void launch(cudaStream_t stream, const StackClass& shape, const StackEntry* entr
       <<<grid, side * side, 0, stream>>>(shape.m, shape.n, shape.k, runs, entries, factors, c, add);
 }
 
+/// So many runs keep the GPU busy if each group of warps has one of its own.
+bool fills_gpu(const StackPlan& plan, int runs) {
+  constexpr int rounds = 4;  // of thread blocks: the last ones leave part of the GPU idle
+  int device = 0, multiprocessors = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  return runs >= rounds * multiprocessors * plan.blocks_per_multiprocessor * plan.parts;
+}
+
 }  // namespace
 
 template <class T>
@@ -101,10 +110,12 @@ template <class T>
 void launch_stack_kernel(cudaStream_t stream, const StackKernel& kernel, const StackClass& shape,
                          const StackEntry* entries, const StackRun* runs, const StackFactors<T>& factors,
                          T* c, bool add, bool strips) {
-  int count = shape.runs, per_row = strips && shape.rows > 0 ? count / shape.rows : 0;
+  int count = shape.runs;
   if (count == 0) return;
-  void* arguments[] = {&runs, &count, &entries, const_cast<StackFactors<T>*>(&factors), &c, &add, &per_row};
-  cudaLaunchKernel(kernel.function, dim3(static_cast<unsigned>(count)),
+  StackOrder order{strips && shape.rows > 0 ? count / shape.rows : 0, !fills_gpu(kernel.plan, count)};
+  const int blocks = order.together ? count : stack_ceil(count, kernel.plan.parts);
+  void* arguments[] = {&runs, &count, &entries, const_cast<StackFactors<T>*>(&factors), &c, &add, &order};
+  cudaLaunchKernel(kernel.function, dim3(static_cast<unsigned>(blocks)),
                    dim3(static_cast<unsigned>(kernel.plan.threads)), arguments,
                    static_cast<std::size_t>(kernel.plan.shared_bytes), stream);
 }

@@ -145,8 +145,8 @@ std::vector<T> small_integers(Index count, std::uint64_t seed) {
 void require_same_as_generic(const StackKernel& kernel, const StackShape& shape);
 
 // What computes stacks on a GPU. All pointers but `classes` are device memory, everything is enqueued on the
-// stream. One block of threads computes a block of C, its products in the order of its run: the bits of a
-// result depend on the shape, the kernel and the run alone.
+// stream. A group of threads computes a block of C, its products in the order of its run: the bits of a
+// result depend on the shape, the kernel, the run and whether the class has many runs.
 
 /// The products of all classes, each class by the kernel of its shape if it should have one (has_own_kernel)
 /// and has, else by the generic kernel. Compiles what has not been prepared. They are added to C; or, without

@@ -14,7 +14,7 @@
 /// a run. If no block is used again, blocks of order b give b / 8 flops a byte in double precision. For small
 /// b the memory and the second-level cache then carry far fewer flops than the tensor cores can do. The
 /// kernel therefore
-/// - keeps copies under way (stack_plan.hpp) and reads nothing twice: a thread block owns a block of C, whose
+/// - keeps copies under way (stack_plan.hpp) and reads nothing twice: warps own a block of C, whose
 ///   sum is in registers;
 /// - spends few instructions: all products are made by the tensor cores, in tiles of 8 x 8 with padding. Even
 ///   5 x 5 x 5, with two fifths of a tile used, takes fewer instructions than multiplications one by one;
@@ -177,6 +177,11 @@ __device__ void write_run(Elements<T, M, N, TilesM, TilesN>& elements, const Sum
   elements.add_and_write(sum, c);
 }
 
+/// What a group of warps has of a run: the products part, part + parts, ...
+struct Share {
+  int part, parts;
+};
+
 /// The sums of parts 1, 2, ... are added to that of part 0, in this order. `warp` of `warps` counts the warps
 /// of a part.
 template <int Parts, class Sum>
@@ -200,13 +205,14 @@ __device__ void add_parts(Sum& sum, int part, int warp, int warps, typename Sum:
 /// Blocks of at most 8 x 8 or few tiles: a warp lays the inner dimensions of Plan.products products end to
 /// end and loads their elements straight into the tensor cores' operands, all before the first use.
 template <class T, int M, int N, int K, StackPlan Plan>
-__device__ void multiply_direct(const StackRun& run, const StackEntry* list, const StackFactors<T>& factors,
-                                T* c, bool add, typename Sum<T, 1, 1>::Number* shared) {
+__device__ void multiply_direct(Share share, const StackRun& run, const StackEntry* list,
+                                const StackFactors<T>& factors, T* c, bool add,
+                                typename Sum<T, 1, 1>::Number* shared) {
   constexpr int products = Plan.products, tiles_m = Plan.tiles_m, tiles_n = Plan.tiles_n;
   // In single precision an instruction takes two steps.
   constexpr int together = single_precision<T> && planes<T> == 1 && products * K > 4 ? 2 : 1,
                 steps = stack_ceil(products * K, 4 * together) * together;
-  const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32, part = share.part, parts = share.parts;
   // Each of the first lanes holds an entry.
   auto entry_of_lane = [&](int first) {
     return lane < products && first + lane < run.count ? list[first + lane] : StackEntry(0, 0);
@@ -216,7 +222,7 @@ __device__ void multiply_direct(const StackRun& run, const StackEntry* list, con
   Sum<T, tiles_m, tiles_n> sum;
   StackEntry mine = entry_of_lane(part * products);
 #pragma unroll 1
-  for (int first = part * products; first < run.count; first += Plan.parts * products) {
+  for (int first = part * products; first < run.count; first += parts * products) {
     Fragment<T> fa[steps / together][together][tiles_m], fb[steps / together][together][tiles_n];
     const T *const my_a = factors.a[mine.panel] + mine.a, *const my_b = factors.b[mine.panel] + mine.b;
 #pragma unroll
@@ -236,7 +242,7 @@ __device__ void multiply_direct(const StackRun& run, const StackEntry* list, con
             valid && column < N ? Fragment<T>(b[k + column * K]) : Fragment<T>();
       }
     }
-    mine = entry_of_lane(first + Plan.parts * products);
+    mine = entry_of_lane(first + parts * products);
     sum.begin_chain();
 #pragma unroll
     for (int s = 0; s < steps; s += together)
@@ -244,7 +250,7 @@ __device__ void multiply_direct(const StackRun& run, const StackEntry* list, con
     sum.end_chain();
   }
   sum.finish();
-  add_parts<Plan.parts>(sum, part, 0, 1, shared);
+  if (parts > 1) add_parts<Plan.parts>(sum, part, 0, 1, shared);
   if (part == 0) write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
@@ -349,15 +355,15 @@ __device__ int known(int x) {
 
 /// Larger blocks: each group of warps copies the blocks of its products into its own ring of buffers.
 template <class T, int M, int N, int K, StackPlan Plan>
-__device__ void multiply_staged(const StackRun& run, const StackEntry* list, const StackFactors<T>& factors,
-                                T* c, bool add, void* shared) {
+__device__ void multiply_staged(Share share, const StackRun& run, const StackEntry* list,
+                                const StackFactors<T>& factors, T* c, bool add, void* shared) {
   using Buffers = Buffer<T, M, N, K, Plan>;
   constexpr int warps = Plan.warps_m * Plan.warps_n, stages = Plan.stages, parts = Plan.parts,
                 slices = Buffers::slices;
-  const int part = known<T>(threadIdx.x / (32 * warps)), thread = known<T>(threadIdx.x % (32 * warps)),
+  const int group = known<T>(threadIdx.x / (32 * warps)), thread = known<T>(threadIdx.x % (32 * warps)),
             warp = thread / 32, lane = thread % 32;
-  T* const ring = static_cast<T*>(shared) + part * stages * Buffers::size;
-  const int items = (run.count - part + parts - 1) / parts * slices;
+  T* const ring = static_cast<T*>(shared) + group * stages * Buffers::size;
+  const int part = share.part, step = share.parts, items = (run.count - part + step - 1) / step * slices;
 
   // The product whose copies start next, and its slice; how far behind their places the blocks of the items
   // under way are, the next one's in the last bits.
@@ -373,7 +379,7 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
                                      factors.b[entry.panel] + entry.b, ring + stage * Buffers::size)
                 << behind_bits * (stages - 1);
       if (++slice == slices) {
-        slice = 0, product += parts;
+        slice = 0, product += step;
         if (product < run.count) entry = list[product];
       }
     }
@@ -382,7 +388,7 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
 #pragma unroll 1
   for (int stage = 0; stage + 1 < stages; ++stage) start(stage);
   if (add)
-    for (int line = threadIdx.x; line * 128 < M * N * int(sizeof(T)); line += Plan.threads)
+    for (int line = thread; line * 128 < M * N * int(sizeof(T)); line += 32 * warps)
       prefetch(reinterpret_cast<const char*>(c) + line * 128);
 
   // Tiles beyond the block's end read its last row or column.
@@ -403,7 +409,7 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
 #pragma unroll 1
   for (int item = 0; item < items; ++item) {
     copy_wait<stages - 2>();
-    synchronize<32 * warps, parts>(part);
+    synchronize<32 * warps, parts>(group);
     start(free_stage);
     Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, behind, place);
     free_stage = stage;
@@ -411,7 +417,7 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
     at_slice = at_slice + 1 == slices ? 0 : at_slice + 1;
   }
   sum.finish();
-  if constexpr (parts > 1) {
+  if (parts > 1 && step > 1) {
     copy_wait<0>();
     __syncthreads();
     add_parts<parts>(sum, part, warp, warps, static_cast<typename decltype(sum)::Number*>(shared));
@@ -422,29 +428,33 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
   write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
-/// The run of a thread block. Those that run at a time, some hundreds, read fewer blocks of A and B if their
-/// blocks of C make up a square: runs are taken in strips of columns of C, as if each of its rows had `per_row`.
-__device__ inline int run_of_block(int block, int run_count, int per_row) {
-  constexpr int strip = 32;
-  if (per_row <= strip) return block;
-  const int rows = run_count / per_row, of_strip = rows * strip;
-  if (block >= rows * per_row) return block;
-  const int number = block / of_strip, within = block - number * of_strip,
-            width = stack_min(strip, per_row - number * strip);
-  return within / width * per_row + number * strip + within % width;
+/// Where the run is that is number `number` to be computed. Those that are computed at a time, some hundreds,
+/// read fewer blocks of A and B if their blocks of C make up a square: runs are taken in strips of columns of C,
+/// as if each of its rows had `per_row`.
+__device__ inline int place_of_run(int number, int run_count, int per_row) {
+  constexpr int width = 32;
+  if (per_row <= width) return number;
+  const int rows = run_count / per_row, of_strip = rows * width;
+  if (number >= rows * per_row) return number;
+  const int strip = number / of_strip, within = number - strip * of_strip,
+            columns = stack_min(width, per_row - strip * width);
+  return within / columns * per_row + strip * width + within % columns;
 }
 
 template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_stack(const StackRun* runs, int run_count, const StackEntry* entries,
-                               const StackFactors<T>& factors, T* c, bool add, int per_row) {
+                               const StackFactors<T>& factors, T* c, bool add, StackOrder order) {
   extern __shared__ double2 stack_shared[];
-  if (blockIdx.x >= unsigned(run_count)) return;
-  const StackRun run = runs[run_of_block(int(blockIdx.x), run_count, per_row)];
+  const int group = int(threadIdx.x) / (Plan.threads / Plan.parts);
+  const int number = order.together ? int(blockIdx.x) : int(blockIdx.x) * Plan.parts + group;
+  const Share share = order.together ? Share{group, Plan.parts} : Share{0, 1};
+  if (number >= run_count) return;
+  const StackRun run = runs[place_of_run(number, run_count, order.per_row)];
   if (run.count == 0 && add) return;
   if constexpr (Plan.staged)
-    multiply_staged<T, M, N, K, Plan>(run, entries + run.first, factors, c + run.c, add, stack_shared);
+    multiply_staged<T, M, N, K, Plan>(share, run, entries + run.first, factors, c + run.c, add, stack_shared);
   else
-    multiply_direct<T, M, N, K, Plan>(run, entries + run.first, factors, c + run.c, add,
+    multiply_direct<T, M, N, K, Plan>(share, run, entries + run.first, factors, c + run.c, add,
                                       reinterpret_cast<typename Sum<T, 1, 1>::Number*>(stack_shared));
 }
 
@@ -454,17 +464,17 @@ inline constexpr StackPlan plan_of = stack_plan(sizeof(T), planes<T> == 2, M, N,
 }  // namespace stack_detail
 
 /// C_r := sum_e A_e B_e + C_r (without `add`: + 0; C is not read then) for the runs r < run_count and their
-/// entries e, in a fixed order that depends on the shape and the plan alone. C_r: M x N at c + runs[r].c; A_e:
+/// entries e, in a fixed order that depends on the shape, the plan and order.together. C_r: M x N at c + runs[r].c; A_e:
 /// M x K at entries[e].a of its panel; B_e: K x N at entries[e].b; column-major without gaps, aligned as T. No
-/// two runs have the same C. `per_row`: 0, or that the runs go row by row of C, so many in each: then the thread
-/// blocks take them in strips of columns. Launch: as the plan says.
+/// two runs have the same C. Launch: as the plan says, a thread block for each run or, without order.together, for
+/// each Plan.parts of them.
 template <class T, int M, int N, int K, StackPlan Plan = stack_detail::plan_of<T, M, N, K>>
 __global__ void __launch_bounds__(Plan.threads, Plan.blocks_per_multiprocessor)
     multiply_stack_kernel(const StackRun* __restrict__ runs, int run_count,
                           const StackEntry* __restrict__ entries,
                           const __grid_constant__ StackFactors<T> factors, T* __restrict__ c, bool add,
-                          int per_row) {
-  stack_detail::multiply_stack<T, M, N, K, Plan>(runs, run_count, entries, factors, c, add, per_row);
+                          StackOrder order) {
+  stack_detail::multiply_stack<T, M, N, K, Plan>(runs, run_count, entries, factors, c, add, order);
 }
 
 }  // namespace tessera::detail::kernels

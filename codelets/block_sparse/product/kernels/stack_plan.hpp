@@ -7,7 +7,7 @@
 /// not depend on the device, unless `tessera tune` has found another one (stack_choice.hpp,
 /// tuned_plans.hpp). No headers: also compiled at run time.
 ///
-/// A thread block computes one run: the grid has as many as there are runs. What is chosen:
+/// What is chosen:
 /// - Blocks of one tile, or few elements: no shared memory. A warp loads the operands of several products at
 ///   once, which hides the latency, and the inner dimensions of these products are laid end to end, so that a
 ///   small k needs no padding.
@@ -17,8 +17,10 @@
 /// - In single precision all shapes take tensor cores as well: a tile of 8 x 8 and 8 inner indices takes two
 ///   instructions and six to split each pair of elements, less than the 16 multiplications of a thread that has
 ///   two of its elements, and their operands are loaded once for the warp, not for each thread.
-/// - Two to four groups (of eight warps one) share a run, so that a run of a few products is not a chain of
-///   as many latencies.
+/// - A thread block has two to four groups (of eight warps one). Where a launch has few runs they share one, so
+///   that a run of a few products is not a chain of as many latencies. Where it has many (StackOrder) each takes
+///   a run of its own: this spends fewer instructions, and what neighbours read both comes from the first-level
+///   cache.
 /// - The number of thread blocks on a multiprocessor is such that about 90 KB of copies are under way. Half
 ///   of that keeps the memory busy (its bandwidth times its latency); with more than 100 KB the device reads
 ///   blocks that lie scattered in its memory more slowly. To hold fewer thread blocks than would fit, they
@@ -31,8 +33,8 @@
 
 namespace tessera::detail {
 
-/// A thread block has `parts` groups of warps_m x warps_n warps: group p takes the products p, p + parts, ...
-/// of the run (or `products` of them at a time), and the groups' sums are added in order. A warp holds
+/// A thread block has `parts` groups of warps_m x warps_n warps. If they share a run, group p takes the products
+/// p, p + parts, ... (or `products` of them at a time), and the groups' sums are added in order. A warp holds
 /// tiles_m x tiles_n tiles of 8 x 8 elements of C.
 struct StackPlan {
   int threads;       ///< of a thread block
@@ -48,6 +50,13 @@ struct StackPlan {
   int products;  ///< not staged: products whose inner dimensions are laid end to end
 
   bool operator==(const StackPlan&) const = default;
+};
+
+/// How a launch deals runs to thread blocks.
+struct StackOrder {
+  int per_row;  ///< 0, or that the runs go row by row of C, so many in each: they are taken in strips of columns
+  bool
+      together;  ///< all groups of a thread block take one run; else each takes its own, neighbours in a row of C
 };
 
 TESSERA_STACK_PLAN int stack_ceil(int a, int b) {
