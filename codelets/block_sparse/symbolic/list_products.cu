@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(list_threads) sum_rows_kernel(const __grid_con
 
 /// Warp (row, stack). What waits for memory is hidden by other warps: enough of them must fit.
 template <bool with_filter>
-__global__ void __launch_bounds__(list_threads, 24)
+__global__ void __launch_bounds__(list_threads, 16)
     list_rows_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
   const auto row = static_cast<std::int32_t>(blockIdx.x);

@@ -95,7 +95,7 @@ TESSERA_ROW void mark_allowed(const RowGroup& group, const ProductRow& at, RowBi
 inline constexpr std::int32_t any_class = -1;
 
 /// Inner blocks whose rows of B are read at a time, so that a GPU's threads wait for its memory once.
-inline constexpr std::int32_t inner_blocks_together = RowGroup::size > 1 ? 4 : 1;
+inline constexpr std::int32_t inner_blocks_together = RowGroup::size > 1 ? 8 : 1;
 
 /// Calls take(column, look(block of A, block of B)) for the products of the row with one inner panel, of inner
 /// blocks of one class or of any, in ascending order of the inner index: what one inner index has written for
