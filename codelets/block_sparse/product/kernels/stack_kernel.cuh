@@ -464,10 +464,10 @@ inline constexpr StackPlan plan_of = stack_plan(sizeof(T), planes<T> == 2, M, N,
 }  // namespace stack_detail
 
 /// C_r := sum_e A_e B_e + C_r (without `add`: + 0; C is not read then) for the runs r < run_count and their
-/// entries e, in a fixed order that depends on the shape, the plan and order.together. C_r: M x N at c + runs[r].c; A_e:
-/// M x K at entries[e].a of its panel; B_e: K x N at entries[e].b; column-major without gaps, aligned as T. No
-/// two runs have the same C. Launch: as the plan says, a thread block for each run or, without order.together, for
-/// each Plan.parts of them.
+/// entries e, in a fixed order that depends on the shape, the plan and order.together. C_r: M x N at c +
+/// runs[r].c; A_e: M x K at entries[e].a of its panel; B_e: K x N at entries[e].b; column-major without gaps,
+/// aligned as T. No two runs have the same C. Launch: as the plan says, a thread block for each run or, without
+/// order.together, for each Plan.parts of them.
 template <class T, int M, int N, int K, StackPlan Plan = stack_detail::plan_of<T, M, N, K>>
 __global__ void __launch_bounds__(Plan.threads, Plan.blocks_per_multiprocessor)
     multiply_stack_kernel(const StackRun* __restrict__ runs, int run_count,

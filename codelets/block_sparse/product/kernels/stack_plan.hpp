@@ -54,9 +54,10 @@ struct StackPlan {
 
 /// How a launch deals runs to thread blocks.
 struct StackOrder {
-  int per_row;  ///< 0, or that the runs go row by row of C, so many in each: they are taken in strips of columns
-  bool
-      together;  ///< all groups of a thread block take one run; else each takes its own, neighbours in a row of C
+  /// 0, or that the runs go row by row of C, so many in each: they are taken in strips of columns.
+  int per_row;
+  /// All groups of a thread block take one run; else each takes its own, neighbours in a row of C.
+  bool together;
 };
 
 TESSERA_STACK_PLAN int stack_ceil(int a, int b) {
