@@ -7,16 +7,31 @@
 
 namespace tessera::detail {
 
-ChosenPattern::ChosenPattern(BlockPatternPointer like, std::vector<std::int32_t> panels)
-    : like_(std::move(like)), panels_(std::move(panels)) {
-  Runtime& runtime = like_->runtime();
-  for (const std::int32_t p : panels_) {
-    const Index rows = like_->row_panel(p), cols = like_->col_panel(p);
-    of_.most_rows = std::max(of_.most_rows, word_of(static_cast<Index>(like_->rows().panel(rows).size())));
-    of_.most_columns =
-        std::max(of_.most_columns, word_of(static_cast<Index>(like_->cols().panel(cols).size())));
+PanelsOfC panels_of(const BlockPattern& pattern, std::span<const std::int32_t> panels) {
+  PanelsOfC of{word_of(static_cast<Index>(panels.size())), 0, 0, 0, {}};
+  for (const Index p : panels) {
+    const auto blocks = [](const BlockDimension& dimension, Index panel) {
+      return word_of(static_cast<Index>(dimension.panel(panel).size()));
+    };
+    of.most_rows = std::max(of.most_rows, blocks(pattern.rows(), pattern.row_panel(p)));
+    of.most_columns = std::max(of.most_columns, blocks(pattern.cols(), pattern.col_panel(p)));
   }
-  of_.count = word_of(static_cast<Index>(panels_.size()));
+  return of;
+}
+
+Index packed_words(const BlockPattern& pattern, std::span<const std::int32_t> panels,
+                   std::span<const Index> blocks) noexcept {
+  Index words = PackedPattern::words_without_panels(pattern.rows().panels(), pattern.rows().blocks(),
+                                                    pattern.cols().panels(), pattern.cols().blocks());
+  for (const Index p : panels)
+    words += PackedPattern::panel_words(static_cast<Index>(pattern.rows().panel(pattern.row_panel(p)).size()),
+                                        blocks[static_cast<std::size_t>(p)]);
+  return words;
+}
+
+ChosenPattern::ChosenPattern(BlockPatternPointer like, std::vector<std::int32_t> panels)
+    : like_(std::move(like)), panels_(std::move(panels)), of_(panels_of(*like_, panels_)) {
+  Runtime& runtime = like_->runtime();
   blocks_.assign(static_cast<std::size_t>(like_->panels()), 0);
   elements_ = blocks_;
   if (panels_.empty()) return;
@@ -42,15 +57,6 @@ void ChosenPattern::take() {
     difference_ += blocks_[p] - like_->panel_blocks(panels_[i]);
     counted_ += mine[ChosenLayout::counted];
   }
-}
-
-Index ChosenPattern::words() const noexcept {
-  Index words = PackedPattern::words_without_panels(like_->rows().panels(), like_->rows().blocks(),
-                                                    like_->cols().panels(), like_->cols().blocks());
-  for (const Index p : panels_)
-    words += PackedPattern::panel_words(static_cast<Index>(like_->rows().panel(like_->row_panel(p)).size()),
-                                        blocks_[static_cast<std::size_t>(p)]);
-  return words;
 }
 
 Data ChosenPattern::make_packed() const {

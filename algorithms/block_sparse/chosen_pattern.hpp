@@ -12,6 +12,12 @@
 
 namespace tessera::detail {
 
+/// What tasks know of some panels of a pattern.
+PanelsOfC panels_of(const BlockPattern& pattern, std::span<const std::int32_t> panels);
+/// Words of a packed pattern of the same dimensions with blocks in these panels; `blocks`: of each of all panels.
+Index packed_words(const BlockPattern& pattern, std::span<const std::int32_t> panels,
+                   std::span<const Index> blocks) noexcept;
+
 /// A pattern of blocks that a pair of tasks chooses (ChosenLayout), each rank's panels by tasks of that rank:
 /// the patterns that they read, and the new one, are where the tasks run; the host learns how many blocks there
 /// are.
@@ -34,7 +40,7 @@ class ChosenPattern {
   Index difference() const noexcept { return difference_; }
   Index counted() const noexcept { return counted_; }
   /// Of the packed pattern of this rank.
-  Index words() const noexcept;
+  Index words() const noexcept { return packed_words(*like_, panels_, blocks_); }
   /// The pattern, by the task that writes it. In one process nothing waits for that; of several ranks each
   /// needs its index on the host. Collective.
   template <class Task>
@@ -60,7 +66,7 @@ class ChosenPattern {
   BlockPatternPointer pattern_of(Data packed) const;
   const BlockPatternPointer like_;
   const std::vector<std::int32_t> panels_;
-  PanelsOfC of_{};
+  const PanelsOfC of_;
   Data numbers_, totals_, row_counts_;
   Index difference_ = 0, counted_ = 0;
   std::vector<Index> blocks_, elements_;  // of each panel

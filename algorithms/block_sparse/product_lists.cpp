@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/chosen_pattern.hpp>
 #include <tessera/algorithms/block_sparse/product_plan.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -31,13 +32,9 @@ void require_words(Index words) {
 
 PanelsOfC ProductPlan::panels_of_c() const {
   const BlockPattern& c = *patterns_.c;
-  PanelsOfC panels{word_of(static_cast<Index>(local_panels_.size())), 0, 0, cols_.count(), mask_};
-  for (const Index p : local_panels_) {
-    panels.most_rows =
-        std::max(panels.most_rows, word_of(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())));
-    panels.most_columns =
-        std::max(panels.most_columns, word_of(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())));
-  }
+  PanelsOfC panels = panels_of(c, local_panels_);
+  panels.col_classes = cols_.count();
+  panels.mask = mask_;
   return panels;
 }
 
@@ -59,9 +56,8 @@ void ProductPlan::find() {
   mask_ = {patterns_.retain_sparsity, c.layout().symmetry != Symmetry::none,
            std::find(cols_.sizes.begin(), cols_.sizes.end(), Index{0}) != cols_.sizes.end()};
   for (Index p = 0; p < c.panels(); ++p)
-    if (c.panel_local(p)) local_panels_.push_back(p);
-  local_numbers_ =
-      make_task_list(runtime, std::vector<std::int32_t>(local_panels_.begin(), local_panels_.end()));
+    if (c.panel_local(p)) local_panels_.push_back(word_of(p));
+  local_numbers_ = make_task_list(runtime, local_panels_);
   const PanelsOfC of_c = panels_of_c();
   const std::size_t panels = std::max<std::size_t>(local_panels_.size(), 1);
   const Data totals = Data::bytes(runtime,
@@ -142,11 +138,7 @@ void ProductPlan::take_panel(Index p, std::span<const std::int64_t> totals) {
 BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& row_counts) {
   const BlockPattern& c = *patterns_.c;
   Runtime& runtime = c.runtime();
-  Index words = PackedPattern::words_without_panels(c.rows().panels(), c.rows().blocks(), c.cols().panels(),
-                                                    c.cols().blocks());
-  for (const Index p : local_panels_)
-    words += PackedPattern::panel_words(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()),
-                                        found_blocks_[static_cast<std::size_t>(p)]);
+  const Index words = packed_words(c, local_panels_, found_blocks_);
   agree(runtime, 0, [&] { require_words(words); });
   Data packed =
       Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
@@ -227,11 +219,12 @@ void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<c
                                std::vector<ClassBegin>& begins) {
   set.first_class = word_of(static_cast<Index>(begins.size()));
   Index runs = 0, products = 0, all_runs = 0;
-  std::int32_t at = 0, row_class = 0;
+  std::int32_t at = 0;
   const std::vector<std::int32_t>& row_classes =
       rows_.classes[static_cast<std::size_t>(pattern_->row_panel(p))];
-  for (const Index rows : rows_.sizes) {
-    const Index blocks = std::count(row_classes.begin(), row_classes.end(), row_class++);
+  for (std::int32_t row_class = 0; row_class < rows_.count(); ++row_class) {
+    const Index rows = rows_.sizes[static_cast<std::size_t>(row_class)],
+                blocks = std::count(row_classes.begin(), row_classes.end(), row_class);
     for (const Index cols : cols_.sizes)
       for (const Index inner : inner_.sizes) {
         const Index runs_here = totals[static_cast<std::size_t>(layout_.set_runs(word_of(number), at))];

@@ -151,7 +151,7 @@ class ProductPlan {
   // With GPUs.
   TotalsLayout layout_{};
   ProductMask mask_;
-  std::vector<Index> local_panels_;
+  std::vector<std::int32_t> local_panels_;
   BlockPattern::Identity identity_{};                 // of C's panels of this rank
   std::vector<Index> found_blocks_, found_elements_;  // of the panels of this rank
   Data local_numbers_, begins_, inner_numbers_, work_;

@@ -428,19 +428,6 @@ __device__ void multiply_staged(Share share, const StackRun& run, const StackEnt
   write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
-/// Where the run is that is number `number` to be computed. Those that are computed at a time, some hundreds,
-/// read fewer blocks of A and B if their blocks of C make up a square: runs are taken in strips of columns of C,
-/// as if each of its rows had `per_row`.
-__device__ inline int place_of_run(int number, int run_count, int per_row) {
-  constexpr int width = 32;
-  if (per_row <= width) return number;
-  const int rows = run_count / per_row, of_strip = rows * width;
-  if (number >= rows * per_row) return number;
-  const int strip = number / of_strip, within = number - strip * of_strip,
-            columns = stack_min(width, per_row - strip * width);
-  return within / columns * per_row + strip * width + within % columns;
-}
-
 template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_stack(const StackRun* runs, int run_count, const StackEntry* entries,
                                const StackFactors<T>& factors, T* c, bool add, StackOrder order) {

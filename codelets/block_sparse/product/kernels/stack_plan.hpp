@@ -73,6 +73,19 @@ TESSERA_STACK_PLAN int stack_max(int a, int b) {
   return a > b ? a : b;
 }
 
+/// Where the run is that is number `number` to be computed. Those that are computed at a time, some hundreds,
+/// read fewer blocks of A and B if their blocks of C make up a square: runs are taken in strips of columns of C,
+/// as if each of its rows had `per_row`.
+TESSERA_STACK_PLAN int place_of_run(int number, int run_count, int per_row) {
+  constexpr int width = 32;
+  if (per_row <= width) return number;
+  const int rows = run_count / per_row, of_strip = rows * width;
+  if (number >= rows * per_row) return number;
+  const int strip = number / of_strip, within = number - strip * of_strip,
+            columns = stack_min(width, per_row - strip * width);
+  return within / columns * per_row + strip * width + within % columns;
+}
+
 /// The type of an element, and how many of them are copied at once: in single precision 16 bytes, where a
 /// single element would take as many instructions as in double precision.
 struct StackElement {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,6 +20,25 @@ void for_each_plan(const F& check) {
       for (int n = 1; n <= 80; ++n)
         for (int k = 1; k <= 80; ++k)
           check(element, m, n, k, stack_plan(element.bytes, element.complex, m, n, k));
+}
+
+// A run that is taken twice, or never, would give wrong blocks.
+TEST(StackOrder, TakesEachRunOnceAndStripByStrip) {
+  for (const int per_row : {0, 1, 31, 32, 33, 64, 100, 167})
+    for (const int rows : {1, 2, 7, 50})
+      for (const int rest : {0, 1, 5}) {
+        const int count = rows * per_row + rest, columns = std::min(per_row, 32);
+        std::vector<int> taken(static_cast<std::size_t>(count), 0);
+        for (int number = 0; number < count; ++number) {
+          const int place = place_of_run(number, count, per_row);
+          ASSERT_TRUE(0 <= place && place < count) << per_row << ' ' << count << ' ' << number;
+          ++taken[static_cast<std::size_t>(place)];
+          if (per_row > 0 && number < rows * columns && rest < per_row) {
+            EXPECT_LT(place % per_row, columns) << per_row << ' ' << count << ' ' << number;
+          }
+        }
+        EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), count) << per_row << ' ' << rest;
+      }
 }
 
 // A plan that exceeds the multiprocessor's resources could not start; tiles that do not cover the
