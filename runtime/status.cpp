@@ -30,6 +30,8 @@ const char* to_string(StatusCode code) noexcept {
       return "block_not_positive_definite";
     case StatusCode::block_singular:
       return "block_singular";
+    case StatusCode::no_gap:
+      return "no_gap";
   }
   return "unknown";
 }
@@ -62,6 +64,8 @@ std::string Status::message() const {
       return fmt::format("{}: diagonal block {} is not positive definite", stage, index);
     case StatusCode::block_singular:
       return fmt::format("{}: diagonal block {} is singular", stage, index);
+    case StatusCode::no_gap:
+      return fmt::format("{}: no gap at this number of states", stage);
   }
   return "unknown status";
 }

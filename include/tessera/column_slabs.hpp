@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/data.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 
@@ -45,11 +46,18 @@ class ColumnSlabs {
   void release() { slabs_.clear(); }
 
  private:
+  template <class S>
+  friend TiledMatrix<S> tiles_of(ColumnSlabs<S>&& slabs);
   ColumnSlabs(Index rows, Index cols, Index width) : rows_(rows), cols_(cols), width_(width) {}
   void check() const;
   void make_slabs(Runtime& runtime, T* memory, Index ld);
   Index rows_ = 0, cols_ = 0, width_ = 1;
   std::vector<Data> slabs_;
 };
+
+/// The slabs as a matrix of one row of tiles, rows() x width(), on a grid of one row of the ranks that have
+/// slabs; the slabs are gone. Without slabs a matrix without tiles.
+template <class T>
+TiledMatrix<T> tiles_of(ColumnSlabs<T>&& slabs);
 
 }  // namespace tessera

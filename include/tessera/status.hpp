@@ -25,6 +25,7 @@ enum class StatusCode : int {
   stopped = 8,                ///< the caller's monitor has stopped it
   block_not_positive_definite = 9,  ///< index: number of the diagonal block, from 1
   block_singular = 10,              ///< index: number of the diagonal block, from 1
+  no_gap = 11,  ///< the wanted number of states cannot be told from the others; index: steps until then
 };
 
 /// The code's name: `success`, `not_finite`, ...

@@ -12,9 +12,11 @@
 #include <tessera/column_slabs.hpp>
 #include <tessera/completion.hpp>
 #include <tessera/data.hpp>
+#include <tessera/density_matrix.hpp>
 #include <tessera/eigensolve.hpp>
 #include <tessera/error.hpp>
 #include <tessera/lobpcg.hpp>
+#include <tessera/matrix_functions.hpp>
 #include <tessera/matrix_market.hpp>
 #include <tessera/multiply.hpp>
 #include <tessera/multiply_vectors.hpp>

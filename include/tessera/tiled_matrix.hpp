@@ -51,6 +51,9 @@ namespace detail {
 std::uint64_t hash_of(const TileLayout& layout) noexcept;
 }  // namespace detail
 
+template <class T>
+class ColumnSlabs;  // column_slabs.hpp
+
 /// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile
 /// where and when it is first written. In a triangular layout the diagonal tiles are whole squares of which
 /// one triangle counts. To make one is collective: layouts must be the same on all ranks, and an array that
@@ -115,6 +118,8 @@ class TiledMatrix {
   void prefetch() const;
 
  private:
+  template <class S>
+  friend TiledMatrix<S> tiles_of(ColumnSlabs<S>&& slabs);
   explicit TiledMatrix(const TileLayout& layout) : layout_(layout) {}
   void check(const Runtime& runtime) const;
   void check_local_part(const Runtime& runtime, const T* local, Index ld) const;

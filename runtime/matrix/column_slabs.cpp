@@ -59,7 +59,23 @@ void ColumnSlabs<T>::prefetch_to_gpus(const Data& data) const {
     if (slab.local() && slab.gpu() > last) data.prefetch(last = slab.gpu(), false);
 }
 
-#define TESSERA_INSTANTIATE(T) template class ColumnSlabs<T>;
+template <class T>
+TiledMatrix<T> tiles_of(ColumnSlabs<T>&& slabs) {
+  if (slabs.slabs_.empty()) return {};
+  int ranks = 1;  // slabs go to all of them in turn
+  for (const Data& slab : slabs.slabs_) ranks = std::max(ranks, slab.owner() + 1);
+  TiledMatrix<T> tiles(TileLayout{.rows = slabs.rows_,
+                                  .cols = slabs.cols_,
+                                  .tile_rows = slabs.rows_,
+                                  .tile_cols = slabs.width_,
+                                  .grid = {.rows = 1, .cols = ranks}});
+  tiles.tiles_ = std::move(slabs.slabs_);
+  return tiles;
+}
+
+#define TESSERA_INSTANTIATE(T)   \
+  template class ColumnSlabs<T>; \
+  template TiledMatrix<T> tiles_of<T>(ColumnSlabs<T>&&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

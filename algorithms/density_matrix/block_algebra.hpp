@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <initializer_list>
+#include <utility>
+
+#include <tessera/block_operations.hpp>
+#include <tessera/matrix_functions.hpp>
+#include <tessera/multiply.hpp>
+
+/// What the iterations with block-sparse matrices are written with: sums and filtered products, counted and
+/// reported step by step.
+namespace tessera::detail {
+
+/// An iteration that cannot go on: its status is the result's. The same on all ranks.
+struct IterationEnded {
+  Status status;
+};
+
+/// What a product tells of its result C.
+struct ProductSums {
+  double trace = 0;           ///< of C
+  double dot = 0;             ///< trace(C^H D)
+  double frobenius_norm = 0;  ///< of C
+};
+
+/// Matrices of one set of block sizes, and the report of what is done with them.
+template <class T>
+class BlockAlgebra {
+ public:
+  using Matrix = BlockSparseMatrix<T>;
+  using Real = RealOf<T>;
+
+  BlockAlgebra(Runtime& runtime, double filter_eps, IterationMonitor monitor, IterationReport& report);
+
+  Runtime& runtime() const noexcept { return runtime_; }
+  double filter_eps() const noexcept { return filter_eps_; }
+  /// For the products from now on.
+  void set_filter_eps(double eps) noexcept { filter_eps_ = eps; }
+
+  /// C := alpha op(A) op(B) + beta C; A and B may be C.
+  /// @throws IterationEnded if it fails
+  ProductSums product(double alpha, const ProductFactor<T>& a, const ProductFactor<T>& b, double beta, Matrix& c,
+                      const Matrix* dot_with = nullptr);
+  /// alpha op(A) op(B) in this layout.
+  Matrix product(double alpha, const ProductFactor<T>& a, const ProductFactor<T>& b, const BlockLayout& layout);
+
+  Matrix copied(const Matrix& a);
+  /// The sum of factors times matrices, in the layout of the first.
+  Matrix sum(std::initializer_list<std::pair<double, const Matrix*>> terms);
+  /// A := alpha A + beta B
+  void add(double alpha, Matrix& a, double beta, const Matrix& b);
+  void scale(double alpha, Matrix& a);
+  /// What another operation gives that submits tasks to a sequence.
+  template <class Operation>
+  Matrix in_sequence(const Operation& operation) {
+    return operation(sequence());
+  }
+  /// The identity in this layout; made once for each.
+  const Matrix& identity(const BlockLayout& layout);
+
+  /// Ends a step: its line of the table, and the monitor.
+  /// @throws IterationEnded if the convergence is no number, or the monitor stops it
+  void end_step(IterationStep step, const Matrix& iterate);
+  /// Waits for the sums that were submitted.
+  /// @throws IterationEnded if one has failed
+  void finish();
+  /// Adds the products since the last step to the report: what belongs to no step.
+  void count_products();
+
+ private:
+  Sequence& sequence();
+  Runtime& runtime_;
+  double filter_eps_;
+  const IterationMonitor monitor_;
+  IterationReport& report_;
+  std::unique_ptr<Sequence> sequence_;
+  std::deque<Matrix> identities_;
+  Index step_products_ = 0;
+  double step_flop_ = 0;
+  std::chrono::steady_clock::time_point step_began_;
+};
+
+/// The layout of half-stored Hermitian matrices (real: symmetric) of these blocks.
+template <class T>
+BlockLayout hermitian_layout(const BlockLayout& layout) {
+  BlockLayout half = layout;
+  half.symmetry = is_complex<T> ? Symmetry::hermitian : Symmetry::symmetric;
+  return half;
+}
+/// The same without symmetry.
+inline BlockLayout full_layout(const BlockLayout& layout) {
+  BlockLayout full = layout;
+  full.symmetry = Symmetry::none;
+  return full;
+}
+
+/// Runs `work`, which may end early; then the report has its time, and of an early end the status.
+template <class Work>
+void report_iteration(IterationReport& report, const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    work();
+  } catch (const IterationEnded& ended) {
+    report.set_status(ended.status);
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/density_matrix/dense_density.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include <tessera/algorithms/density_matrix/purification.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/eigensolve.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+/// The blocks of the occupied states: rows as those of H, columns in small groups of states.
+BlockLayout layout_of_states(const BlockLayout& of_h, Index states) {
+  constexpr Index group = 32;
+  std::vector<Index> sizes(static_cast<std::size_t>(ceil_div(states, group)), group);
+  if (states % group != 0) sizes.back() = states % group;
+  BlockLayout layout = full_layout(of_h);
+  layout.cols = BlockDimension::make(std::move(sizes), layout.grid.cols);
+  return layout;
+}
+
+/// H, or S, in lower tiles.
+template <class T>
+TiledMatrix<T> lower_tiles(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& a, Index tile) {
+  Sequence sequence(algebra.runtime());
+  auto tiled = to_tiled(sequence, a, tile_layout_for(a, tile));
+  const Status status = sequence.wait();
+  if (!status.ok()) throw IterationEnded{status};
+  return tiled;
+}
+
+}  // namespace
+
+template <class T>
+void dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, const DensityOptions& options,
+                   DensityResult<T>& result) {
+  const BlockSparseMatrix<T>& h = problem.hamiltonian;
+  const Index n = h.rows(), states = static_cast<Index>(std::llround(problem.electrons / problem.occupation));
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  result.gap = {{none, none}, {none, none}};
+  if (states == 0 || n == 0) {
+    result.density = algebra.in_sequence([&](Sequence& sequence) {
+      return zero_matrix<T>(sequence, BlockPattern::make(algebra.runtime(), h.layout(), {}));
+    });
+    return;
+  }
+  EigensolveOptions of_solve = resolve_options<T>(
+      algebra.runtime(), n, {.range = index_range(0, std::min(states + 1, n))});
+  const auto tiled_h = lower_tiles(algebra, h, of_solve.tile);
+  const auto tiled_s = problem.overlap ? lower_tiles(algebra, *problem.overlap, of_solve.tile) : TiledMatrix<T>();
+  EigenProblem<T> eigenproblem{.a = tiled_h};
+  if (problem.overlap) eigenproblem.b = tiled_s;
+  auto solved = eigensolve<T>(algebra.runtime(), eigenproblem, of_solve);
+  if (!solved) throw IterationEnded{solved.status()};
+  const auto value = [&](Index k) { return static_cast<double>(solved.values[static_cast<std::size_t>(k)]); };
+  const double homo = value(states - 1), lumo = states < n ? value(states) : none;
+  result.gap = {{homo, homo}, {lumo, lumo}};
+  result.chemical_potential = states < n ? (homo + lumo) / 2 : homo;
+  const double width = value(static_cast<Index>(solved.values.size()) - 1) - value(0);
+  if (states < n && !(lumo - homo > 1e3 * static_cast<double>(precision<T>) * std::max(width, std::abs(homo))))
+    throw IterationEnded{{StatusCode::no_gap, "dense", 0,
+                          fmt::format("states {} and {} are at {:.12g} and {:.12g}", states, states + 1, homo, lumo)}};
+  const auto tiles = tiles_of(std::move(solved.vectors));
+  BlockLayout all = layout_of_states(h.layout(), static_cast<Index>(solved.values.size()));
+  const auto vectors = algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, tiles, all, -1); });
+  algebra.finish();
+  BlockSparseMatrix<T> p(BlockPattern::make(algebra.runtime(), h.layout(), {}));
+  const auto multiplied = multiply<T>(algebra.runtime(),
+                                      {.alpha = T(RealOf<T>(problem.occupation)),
+                                       .a = vectors,
+                                       .b = {vectors, Op::adjoint},
+                                       .c = p},
+                                      {.limits = {.end_inner = states}});
+  if (!multiplied) throw IterationEnded{multiplied.status()};
+  filter(p, options.filter_eps);
+  result.density = std::move(p);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                             \
+  template void dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&, const DensityOptions&, \
+                                 DensityResult<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::detail

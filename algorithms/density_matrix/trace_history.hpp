@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include <tessera/density_matrix.hpp>
+
+namespace tessera::detail {
+
+/// X <- sum_k c_k X^k
+using StepPolynomial = std::array<double, 5>;
+
+/// What the traces of a purification tell about the spectrum: each step maps all eigenvalues by one polynomial,
+/// known afterwards, and ||X - X^2||_F and trace(X - X^2) of its iterates bound the eigenvalues next to 1/2. X_0 =
+/// (upper - H') / (upper - lower) of an interval that holds the spectrum: occupied states are near 1.
+/// Source: Rubensson and Niklasson, SIAM J. Sci. Comput. 36 (2014) B147; for mu from the stored polynomials CP2K's
+/// TRS4.
+class TraceHistory {
+ public:
+  explicit TraceHistory(SpectralInterval spectrum) : spectrum_(spectrum) {}
+
+  /// Of an iterate: v = ||X - X^2||_F, w = trace(X - X^2), and the step that follows.
+  void add(double v, double w, const StepPolynomial& step) { steps_.push_back({step, v, w}); }
+
+  /// The energy that the steps have mapped to 1/2.
+  double chemical_potential() const;
+  /// Where the highest occupied and the lowest other state lie, with what the filter may have moved them:
+  /// `slack`, in the unit of the energies. NaN where nothing is known.
+  GapBounds gap(double slack) const;
+  /// States at mu whose distance is below this, in the unit of the energies, are not 1/2 apart by now.
+  double resolution() const;
+
+ private:
+  struct Step {
+    StepPolynomial polynomial;
+    double v, w;
+  };
+  double energy(double x) const noexcept { return spectrum_.upper - x * (spectrum_.upper - spectrum_.lower); }
+  double mapped(double x, std::size_t steps) const noexcept;
+  /// The x of which the first `steps` make y.
+  double unmapped(double y, std::size_t steps) const noexcept;
+  SpectralInterval spectrum_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace tessera::detail

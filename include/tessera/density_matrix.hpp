@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include <tessera/block_sparse_matrix.hpp>
+#include <tessera/completion.hpp>
+#include <tessera/matrix_functions.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/spectral_bounds.hpp>
+#include <tessera/types.hpp>
+
+/// @file
+/// Density matrices without diagonalisation, for float, double, complex<float>, complex<double>:
+///
+///   const auto r = density_matrix(runtime, {.hamiltonian = h, .overlap = &s, .electrons = 256},
+///                                 {.filter_eps = 1e-6});
+///   if (!r) return fail(r.status().message());
+///   use(r.density, r.energy, r.chemical_potential);
+///
+/// The scalar type follows from the matrices. Energies are in the unit of H.
+namespace tessera {
+
+/// How the occupied states are told from the others.
+enum class DensityMethod {
+  automatic,  ///< trs4, or sp2 where bounds of the gap are given, or sign where a chemical potential is given
+  sign,       ///< 1/2 (I - sign(H' - mu I)) (seed, eq. 3); without a given mu it is searched by bisection
+  trs4,       ///< trace-resetting purification of fourth order (Niklasson, Tymczak, Challacombe, J. Chem. Phys. 118
+              ///< (2003) 8611; seed, eqs. 5 and 6)
+  tc2,        ///< trace-correcting purification of second order (Niklasson, Phys. Rev. B 66 (2002) 155115)
+  sp2,  ///< the same, each step stretched by the bounds of the gap (Rubensson, J. Chem. Theory Comput. 7 (2011)
+        ///< 1233): about half the products; without bounds it is tc2
+  dense,  ///< the occupied states of the dense eigenproblem (eigensolve)
+};
+
+/// The method's name: trs4, ...
+const char* to_string(DensityMethod method) noexcept;
+
+/// Intervals in which the highest occupied and the lowest unoccupied state lie. NaN: not known.
+struct GapBounds {
+  SpectralInterval homo;  ///< of the highest occupied energy
+  SpectralInterval lumo;  ///< of the lowest unoccupied one
+};
+
+/// A density matrix that is wanted: of one spin channel and k-point.
+template <class T>
+struct DensityProblem {
+  /// H: half-stored Hermitian (real: symmetric). Read until the computation is over.
+  const BlockSparseMatrix<T>& hamiltonian;
+  /// S: half-stored, positive definite, of H's block sizes; null: the identity.
+  const BlockSparseMatrix<T>* overlap = nullptr;
+  /// Electrons, from 0 to occupation n: electrons / occupation states are occupied, a whole number.
+  double electrons = 0;
+  /// Electrons in an occupied state: 2 for closed shells, 1 for a spin channel of an open shell.
+  double occupation = 2;
+  /// mu: the states below it are occupied, whatever `electrons` says (sign alone).
+  std::optional<double> chemical_potential{};
+  /// Z with Z^H S Z = I of a former computation with an overlap nearby: it is refined. Null: it is computed.
+  const BlockSparseMatrix<T>* inverse_factor = nullptr;
+  /// Of a former computation with a Hamiltonian nearby, widened by how far that is (2-norm of the change in the
+  /// orthonormal basis): what sp2 stretches its steps with.
+  std::optional<GapBounds> gap{};
+};
+
+/// How it is computed.
+struct DensityOptions {
+  DensityMethod method = DensityMethod::automatic;  ///< see there
+  /// Of all products (MultiplyOptions::filter_eps). The energy's error falls with its square, that of the
+  /// elements of P with itself.
+  double filter_eps = 1e-6;
+  /// Idempotency at the end, ||X^2 - X||_F / ||X||_F in the orthonormal basis; 0: the filter (without one: rounding).
+  double tolerance = 0;
+  Index iterations = 100;  ///< of each iteration, at most
+  int sign_order = 2;      ///< of matrix_sign
+  int factor_order = 3;    ///< of matrix_square_roots
+  bool scaled = true;      ///< MatrixFunctionOptions::scaled
+  /// Electrons by which a search for mu (sign) may miss: half a state if not positive.
+  double electron_tolerance = 0;
+  /// Energy-weighted density matrix W = P H P / occupation (of P S-orthonormal states: sum_i f_i e_i c_i c_i^H), what
+  /// forces need beside P.
+  bool energy_weighted = false;
+  /// P S P - P and the commutator S P H - H P S are measured, by products of their own.
+  bool check = true;
+  IterationMonitor monitor{};  ///< of the steps of all iterations
+};
+
+/// A density matrix and what follows from it. Status: that of IterationReport, and no_gap (the wanted number of
+/// states cannot be told from the others: degenerate, or a metal; also where the search for mu ends between two
+/// numbers of electrons); not_positive_definite (S). The density is there with success alone.
+template <class T>
+struct DensityResult : IterationReport {
+  /// P, in H's layout: occupation sum_occupied c_i c_i^H; P S P = occupation P.
+  BlockSparseMatrix<T> density;
+  BlockSparseMatrix<T> energy_weighted;  ///< if it was asked for, in H's layout
+  BlockSparseMatrix<T> inverse_factor;   ///< Z, to begin the next computation with; empty without an overlap
+  DensityMethod method = DensityMethod::automatic;  ///< that was used
+  double chemical_potential = 0;                    ///< mu, between the highest occupied and the lowest other state
+  double energy = 0;                                ///< trace(P H)
+  double electrons = 0;                             ///< trace(P S)
+  GapBounds gap{};          ///< of the states, from the traces of the iterations
+  double idempotency = 0;   ///< ||P S P / occupation - P||_F / ||P||_F, if it was asked for
+  double commutator = 0;    ///< ||S P H - H P S||_F / sqrt(n), if it was asked for
+};
+
+/// Submits the computation. On one rank it goes on in a thread of its own: many may be in flight (spin channels,
+/// k-points). On several ranks it is over when the call returns. Collective.
+///
+/// 1. Z with Z^H S Z = I: L^{-H} (L^{-1} S L^{-H})^{-1/2}, L the Cholesky factors of S's diagonal blocks, by the coupled
+///    iteration (matrix_square_roots), or a former Z, refined (inverse_factor).
+/// 2. H' = Z^H H Z, and the bounds of its spectrum by Lanczos (extremal_eigenvalues).
+/// 3. X: 1 on the occupied states of H', 0 on the others, by the method. All iterates are half-stored.
+/// 4. P = occupation Z X Z^H.
+/// @throws InvalidArgument naming the argument: matrices that are not half-stored Hermitian, of other block sizes or
+/// of another Runtime; electrons below 0, above occupation n, or no whole number of states; an occupation, filter
+/// or tolerance that is negative or no number; orders outside those of the functions. All ranks throw what is
+/// wrong on one.
+template <class T>
+Completion<DensityResult<T>> submit_density_matrix(Runtime& runtime, const DensityProblem<T>& problem,
+                                                   const DensityOptions& options = {});
+
+/// The same, and waits.
+template <class T>
+[[nodiscard]] DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& problem,
+                                              const DensityOptions& options = {});
+/// The same on H's Runtime.
+template <class T>
+[[nodiscard]] DensityResult<T> density_matrix(const DensityProblem<T>& problem, const DensityOptions& options = {});
+
+/// @cond
+// With these a problem in braces finds its scalar type.
+#define TESSERA_DENSITY(T)                                                                                     \
+  inline Completion<DensityResult<T>> submit_density_matrix(Runtime& runtime, const DensityProblem<T>& problem, \
+                                                            const DensityOptions& options = {}) {              \
+    return submit_density_matrix<T>(runtime, problem, options);                                                \
+  }                                                                                                            \
+  [[nodiscard]] inline DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& problem,     \
+                                                       const DensityOptions& options = {}) {                   \
+    return density_matrix<T>(runtime, problem, options);                                                       \
+  }                                                                                                            \
+  [[nodiscard]] inline DensityResult<T> density_matrix(const DensityProblem<T>& problem,                       \
+                                                       const DensityOptions& options = {}) {                   \
+    return density_matrix<T>(problem, options);                                                                \
+  }
+TESSERA_FOR_SCALARS(TESSERA_DENSITY)
+#undef TESSERA_DENSITY
+/// @endcond
+
+}  // namespace tessera
