@@ -93,11 +93,25 @@ __device__ inline unsigned opaque(unsigned x) {
   return x;
 }
 
+/// x is computed, or read, no later than here.
+__device__ inline void needed(int x) {
+  asm volatile("" ::"r"(x));
+}
+
 /// The pointer that thread `lane` of the warp has.
 template <class T>
 __device__ inline const T* shuffle(const T* mine, int lane) {
   return reinterpret_cast<const T*>(
       __shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(mine), lane));
+}
+
+/// Reads global memory that nothing writes meanwhile.
+__device__ inline float read_global(const float* at) {
+  return __ldg(at);
+}
+__device__ inline StackComplex<float> read_global(const StackComplex<float>* at) {
+  const float2 x = __ldg(reinterpret_cast<const float2*>(at));
+  return {x.x, x.y};
 }
 
 /// Reads shared memory.

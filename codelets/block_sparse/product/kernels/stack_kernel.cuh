@@ -6,6 +6,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_float.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_instructions.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_ring.cuh>
 #include <tessera/codelets/linalg/stack_entry.hpp>
 
 /// The kernel of a stack of products of one shape.
@@ -254,167 +255,118 @@ __device__ void multiply_direct(Share share, const StackRun& run, const StackEnt
   if (part == 0) write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
-/// One product's A(:, k...) and B(k..., :), or all of them, in shared memory. In single precision a block may
-/// begin up to 12 bytes behind the place for it, as far as in global memory behind a multiple of 16 bytes: most
-/// of it is then copied in 16 bytes at once.
+/// The same for one tile in single precision, without an exchange between threads: those of equal lane % 4 = l
+/// have the products l, l + 4, ... of Plan.products, whose inner dimensions are theirs, end to end. So a thread
+/// computes the addresses of its own products alone, and reads at constant distances from them.
 template <class T, int M, int N, int K, StackPlan Plan>
-struct Buffer {
-  static constexpr StackElement element{sizeof(T), planes<T> == 2};
-  static constexpr int slices = stack_ceil(K, Plan.slice), last = K - (slices - 1) * Plan.slice;
-  static constexpr int lda = stack_leading_dimension_a(element, M),
-                       ldb = stack_leading_dimension_b(element, Plan.slice),
-                       spacing = stack_spacing(sizeof(T), lda, ldb);
-  static constexpr int size_a = stack_place(element, lda*Plan.slice),
-                       size = size_a + stack_place(element, ldb*N);
-  static constexpr int threads = 32 * Plan.warps_m * Plan.warps_n;
-  static constexpr int chunk = element.chunk();
-  using Copying = Copies<T, threads>;
-
-  template <int Inner>
-  static __device__ unsigned start(int thread, int k, const T* a, const T* b, unsigned to) {
-    return Copying::template copy<M, Inner, M, lda>(thread, a + k * M, to) +
-           16 * Copying::template copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T)));
-  }
-  /// Slice `slice` of the product of blocks a and b. Returns how many bytes behind their places they are,
-  /// which `multiply` wants to know: those of A + 16 times those of B.
-  static __device__ unsigned start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
-    const unsigned to = shared_address(buffer);
-    if (slices == 1 || slice == slices - 1)
-      return start<last>(thread, (slices - 1) * Plan.slice, a, b, to);
-    else
-      return start<Plan.slice>(thread, slice * Plan.slice, a, b, to);
-  }
-
-  /// What a thread reads: where its rows of A and its columns of B begin.
-  struct Place {
-    int rows[Plan.tiles_m], columns[Plan.tiles_n], inner;
+__device__ void multiply_lanes(Share share, const StackRun& run, const StackEntry* list,
+                               const StackFactors<T>& factors, T* c, bool add,
+                               typename Sum<T, 1, 1>::Number* shared) {
+  constexpr int products = Plan.products, each = products / 4, steps = each * K,
+                together = planes<T> == 1 ? 2 : 1;
+  const int outer = int(threadIdx.x) % 32 / 4, inner = int(threadIdx.x) % 4, part = share.part,
+            parts = share.parts;
+  // Rows and columns beyond the block's end are its last one.
+  const unsigned row = unsigned(stack_min(outer, M - 1)), column = unsigned(stack_min(outer, N - 1) * K);
+  Elements<T, M, N, 1, 1> elements(0, 0);
+  if (part == 0 && add) elements.read(c);
+  Sum<T, 1, 1> sum;
+  PackedEntry mine[each];
+  // In place of one beyond the last product that one is taken, of whose A nothing is read.
+  auto read_entries = [&](int first) {
+#pragma unroll
+    for (int p = 0; p < each; ++p)
+      mine[p] = PackedEntry(list + stack_min(first + 4 * p + inner, run.count - 1));
   };
-
-  /// The inner indices that a thread takes at a step: first + distance * (lane % 4).
-  template <int Inner, int Step>
-  struct Indices {
-    static constexpr int group = 4 * spacing * (Step / spacing), left = (Inner - group + 3) / 4;
-    static constexpr int distance = left < spacing ? left : spacing, first = group + Step % spacing;
-    static constexpr bool all = first + 3 * distance < Inner;
-  };
-  /// The element at base[index + More]. In single precision the compiler is kept from computing the address
-  /// anew for every step.
-  template <int More>
-  static __device__ T read(const T* base, int index) {
-    if constexpr (single_precision<T>) {
-      T x;
-      read_shared(x, opaque(shared_address(base + index)) + More * unsigned(sizeof(T)));
-      return x;
-    } else {
-      return base[index + More];
+  if (part * products < run.count) read_entries(part * products);
+#pragma unroll 1
+  for (int first = part * products; first < run.count;) {
+    Fragment<T> a[steps][1], b[steps][1];
+#pragma unroll
+    for (int p = 0; p < each; ++p) {
+      const unsigned panel = mine[p].panel();
+      const T *const at_a = factors.a[panel] + (mine[p].a() + row), *const at_b = factors.b[panel] +
+                                                                                  (mine[p].b() + column);
+      const bool valid = first + 4 * p + inner < run.count;
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        a[p * K + k][0] = valid ? Fragment<T>(read_global(at_a + k * M)) : Fragment<T>();
+        b[p * K + k][0] = Fragment<T>(read_global(at_b + k));
+      }
     }
-  }
-  template <int Inner, int Step>
-  static __device__ void load(const T* left, const T* right, const Place& place,
-                              Fragment<T> (&a)[Plan.tiles_m], Fragment<T> (&b)[Plan.tiles_n]) {
-    using At = Indices<Inner, Step>;
-    const int k = At::distance * place.inner;
-    const bool valid = At::all || At::first + k < Inner;
-#pragma unroll
-    for (int i = 0; i < Plan.tiles_m; ++i)
-      a[i] = valid ? Fragment<T>(read<At::first * lda>(left, place.rows[i] + k * lda)) : Fragment<T>();
-#pragma unroll
-    for (int j = 0; j < Plan.tiles_n; ++j)
-      b[j] = valid ? Fragment<T>(read<At::first>(right, place.columns[j] + k)) : Fragment<T>();
-  }
-  template <int Inner, int Step, class Sum>
-  static __device__ void multiply_steps(Sum& sum, const T* left, const T* right, const Place& place) {
-    constexpr int steps = (Inner + 3) / 4;
-    constexpr bool two = planes<T> == 1 && Step + 1 < steps;
-    Fragment<T> a[two ? 2 : 1][Plan.tiles_m], b[two ? 2 : 1][Plan.tiles_n];
-    load<Inner, Step>(left, right, place, a[0], b[0]);
-    if constexpr (two) load<Inner, Step + 1>(left, right, place, a[1], b[1]);
-    sum.template multiply_add<two ? 2 : 1>(a, b);
-    if constexpr (Step + (two ? 2 : 1) < steps)
-      multiply_steps<Inner, Step + (two ? 2 : 1)>(sum, left, right, place);
-  }
-  /// sum += the slice's product.
-  template <class Sum>
-  static __device__ void multiply(Sum& sum, int slice, const T* buffer, unsigned behind, const Place& place) {
-    const T *const left = buffer + behind % 16 / sizeof(T), *const right =
-                                                                buffer + behind / 16 % 16 / sizeof(T);
+    first += parts * products;
+    if (first < run.count) read_entries(first);
     sum.begin_chain();
-    if (slices == 1 || slice == slices - 1)
-      multiply_steps<last, 0>(sum, left, right, place);
-    else
-      multiply_steps<Plan.slice, 0>(sum, left, right, place);
+#pragma unroll
+    for (int s = 0; s < steps; s += together) {
+      if constexpr (together == 2)
+        if (s + 1 < steps) {
+          const Fragment<T> two_a[2][1] = {{a[s][0]}, {a[s + 1][0]}},
+                            two_b[2][1] = {{b[s][0]}, {b[s + 1][0]}};
+          sum.template multiply_add<2>(two_a, two_b);
+          continue;
+        }
+      const Fragment<T> one_a[1][1] = {{a[s][0]}}, one_b[1][1] = {{b[s][0]}};
+      sum.template multiply_add<1>(one_a, one_b);
+    }
     sum.end_chain();
   }
-};
-
-/// x; in single precision the compiler is kept from computing it anew for every product.
-template <class T>
-__device__ int known(int x) {
-  return single_precision<T> ? int(opaque(unsigned(x))) : x;
+  sum.finish();
+  if (parts > 1) add_parts<Plan.parts>(sum, part, 0, 1, shared);
+  if (part == 0) write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
 /// Larger blocks: each group of warps copies the blocks of its products into its own ring of buffers.
 template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_staged(Share share, const StackRun& run, const StackEntry* list,
                                 const StackFactors<T>& factors, T* c, bool add, void* shared) {
-  using Buffers = Buffer<T, M, N, K, Plan>;
+  using Buffers = Ring<T, M, N, K, Plan>;
   constexpr int warps = Plan.warps_m * Plan.warps_n, stages = Plan.stages, parts = Plan.parts,
                 slices = Buffers::slices;
   const int group = known<T>(threadIdx.x / (32 * warps)), thread = known<T>(threadIdx.x % (32 * warps)),
-            warp = thread / 32, lane = thread % 32;
-  T* const ring = static_cast<T*>(shared) + group * stages * Buffers::size;
-  const int part = share.part, step = share.parts, items = (run.count - part + step - 1) / step * slices;
+            warp = thread / 32;
+  // Tiles beyond the block's end read its last row or column.
+  const int tile_row = warp % Plan.warps_m * Plan.tiles_m * 8,
+            tile_column = warp / Plan.warps_m * Plan.tiles_n * 8;
+  Buffers ring(shared, group, thread, tile_row, tile_column);
+  const int part = share.part, step = share.parts;
 
-  // The product whose copies start next, and its slice; how far behind their places the blocks of the items
-  // under way are, the next one's in the last bits.
+  // The product whose copies start next, and its slice.
   int product = part, slice = 0;
-  unsigned behind = 0;
-  constexpr unsigned behind_bits = 8;
-  static_assert(behind_bits * stages <= 32);
-  StackEntry entry = product < run.count ? list[product] : StackEntry(0, 0);
+  const StackEntry* next = list + part;
+  PackedEntry entry;
+  if (product < run.count) entry = PackedEntry(next);
   auto start = [&](int stage) {
-    behind >>= behind_bits;
+    ring.advance();
     if (product < run.count) {
-      behind |= Buffers::start_slice(thread, slice, factors.a[entry.panel] + entry.a,
-                                     factors.b[entry.panel] + entry.b, ring + stage * Buffers::size)
-                << behind_bits * (stages - 1);
-      if (++slice == slices) {
-        slice = 0, product += step;
-        if (product < run.count) entry = list[product];
+      ring.start(stage, slice, factors, entry);
+      if (slices == 1 || ++slice == slices) {
+        slice = 0, product += step, next += step;
+        if (product < run.count) entry = PackedEntry(next);
       }
     }
     copy_commit();
   };
 #pragma unroll 1
   for (int stage = 0; stage + 1 < stages; ++stage) start(stage);
-  if (add)
-    for (int line = thread; line * 128 < M * N * int(sizeof(T)); line += 32 * warps)
-      prefetch(reinterpret_cast<const char*>(c) + line * 128);
-
-  // Tiles beyond the block's end read its last row or column.
-  const int tile_row = warp % Plan.warps_m * Plan.tiles_m * 8,
-            tile_column = warp / Plan.warps_m * Plan.tiles_n * 8;
-  typename Buffers::Place place;
-  place.inner = known<T>(lane % 4);
+  if (add) {
+    constexpr int lines = stack_ceil(M * N * int(sizeof(T)), 128);
 #pragma unroll
-  for (int i = 0; i < Plan.tiles_m; ++i)
-    place.rows[i] = known<T>(stack_min(tile_row + 8 * i + lane / 4, M - 1));
-#pragma unroll
-  for (int j = 0; j < Plan.tiles_n; ++j)
-    place.columns[j] =
-        known<T>(stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + Buffers::size_a);
+    for (int line = 0; line < lines; line += 32 * warps)
+      if (line + thread < lines) prefetch(reinterpret_cast<const char*>(c) + (line + thread) * 128);
+  }
 
   Sum<T, Plan.tiles_m, Plan.tiles_n> sum;
   int stage = 0, free_stage = stages - 1, at_slice = 0;
 #pragma unroll 1
-  for (int item = 0; item < items; ++item) {
+  for (int at_product = part; at_product < run.count;) {
     copy_wait<stages - 2>();
     synchronize<32 * warps, parts>(group);
     start(free_stage);
-    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, behind, place);
+    ring.multiply(sum, stage, at_slice);
     free_stage = stage;
     stage = stage + 1 == stages ? 0 : stage + 1;
-    at_slice = at_slice + 1 == slices ? 0 : at_slice + 1;
+    if (slices == 1 || ++at_slice == slices) at_slice = 0, at_product += step;
   }
   sum.finish();
   if (parts > 1 && step > 1) {
@@ -437,9 +389,13 @@ __device__ void multiply_stack(const StackRun* runs, int run_count, const StackE
   const Share share = order.together ? Share{group, Plan.parts} : Share{0, 1};
   if (number >= run_count) return;
   const StackRun run = runs[place_of_run(number, run_count, order.per_row)];
+  needed(run.first), needed(run.c);  // read with the count, not after it
   if (run.count == 0 && add) return;
   if constexpr (Plan.staged)
     multiply_staged<T, M, N, K, Plan>(share, run, entries + run.first, factors, c + run.c, add, stack_shared);
+  else if constexpr (single_precision<T> && stack_by_lanes(Plan, K))
+    multiply_lanes<T, M, N, K, Plan>(share, run, entries + run.first, factors, c + run.c, add,
+                                     reinterpret_cast<typename Sum<T, 1, 1>::Number*>(stack_shared));
   else
     multiply_direct<T, M, N, K, Plan>(share, run, entries + run.first, factors, c + run.c, add,
                                       reinterpret_cast<typename Sum<T, 1, 1>::Number*>(stack_shared));

@@ -10,7 +10,8 @@
 /// What is chosen:
 /// - Blocks of one tile, or few elements: no shared memory. A warp loads the operands of several products at
 ///   once, which hides the latency, and the inner dimensions of these products are laid end to end, so that a
-///   small k needs no padding.
+///   small k needs no padding. In single precision each thread loads those of products of its own, four of which
+///   are at work side by side (stack_by_lanes): without exchange between threads it takes half the instructions.
 /// - Else blocks are copied to shared memory, whole or (beyond 13 to 22 KB a product) in slices of the inner
 ///   dimension, into two buffers or more of each group of warps. A group has one warp up to C of 32 x 32
 ///   (complex: 16 x 32), as then each element is read from shared memory only once, and else up to eight.
@@ -77,13 +78,16 @@ TESSERA_STACK_PLAN int stack_max(int a, int b) {
 /// read fewer blocks of A and B if their blocks of C make up a square: runs are taken in strips of columns of C,
 /// as if each of its rows had `per_row`.
 TESSERA_STACK_PLAN int place_of_run(int number, int run_count, int per_row) {
-  constexpr int width = 32;
-  if (per_row <= width) return number;
-  const int rows = run_count / per_row, of_strip = rows * width;
-  if (number >= rows * per_row) return number;
-  const int strip = number / of_strip, within = number - strip * of_strip,
-            columns = stack_min(width, per_row - strip * width);
-  return within / columns * per_row + strip * width + within % columns;
+  constexpr unsigned width = 32;
+  if (per_row <= int(width)) return number;
+  // Divisions of numbers without sign, and by a constant where the strip is full, take fewer instructions.
+  const unsigned runs_of_row = unsigned(per_row), at = unsigned(number),
+                 rows = unsigned(run_count) / runs_of_row, of_strip = rows * width;
+  if (at >= rows * runs_of_row) return number;
+  const unsigned strip = at / of_strip, within = at - strip * of_strip, left = runs_of_row - strip * width,
+                 row = left >= width ? within / width : within / left,
+                 column = within - row * (left >= width ? width : left);
+  return int(row * runs_of_row + strip * width + column);
 }
 
 /// The type of an element, and how many of them are copied at once: in single precision 16 bytes, where a
@@ -158,6 +162,13 @@ TESSERA_STACK_PLAN bool stack_two_chains(bool complex, int tiles_m, int tiles_n)
   return !complex || tiles_m * tiles_n <= 9;
 }
 
+/// In single precision, not staged: how one tile's products are dealt to threads (stack_kernel.cuh). With a long
+/// inner dimension a thread would have too much to load.
+TESSERA_STACK_PLAN bool stack_by_lanes(const StackPlan& plan, int k) {
+  return !plan.staged && plan.tiles_m * plan.tiles_n == 1 && plan.products % 4 == 0 &&
+         plan.products / 4 * k <= 16;
+}
+
 /// Fills in what follows from the other numbers: tiles, threads, shared memory, blocks that fit.
 TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, StackElement element, int m, int n, int k) {
   const int planes = element.complex ? 2 : 1, words = 2;
@@ -182,6 +193,7 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, StackElement el
                 4 * plan.tiles_m + 4 * planes * plan.tiles_n;
   } else if (element.single()) {
     registers += planes * (8 * stack_ceil(plan.tiles_m, 2) * plan.tiles_n - 2 * tiles);
+    if (stack_by_lanes(plan, k)) registers = 44 + planes * (2 * (plan.products / 4) * k);
   }
   registers = stack_min((registers + 7) / 8 * 8, 255);
   int by_registers = StackDevice::registers / (stack_max(registers, 32) * plan.threads);
@@ -212,6 +224,10 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
     plan.parts = one_tile ? 1 : 2;
     plan.products =
         one_tile ? stack_min(stack_max(1, (element.single() ? 30 : 40) / k), 32) : stack_max(1, 20 / k);
+    if (one_tile && element.single() && k <= 16) {
+      const int each = stack_max(1, (complex ? 8 : 12) / k);
+      plan.products = 4 * stack_min(each, 6);
+    }
     return complete_stack_plan(plan, element, m, n, k);
   }
   plan.staged = true;

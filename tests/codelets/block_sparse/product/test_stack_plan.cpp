@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstring>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
+#include <tessera/codelets/linalg/stack_entry.hpp>
 
 namespace tessera::test {
 using namespace detail;
@@ -39,6 +42,27 @@ TEST(StackOrder, TakesEachRunOnceAndStripByStrip) {
         }
         EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), count) << per_row << ' ' << rest;
       }
+}
+
+// The kernel takes an entry as a number (PackedEntry in stack_copies.cuh).
+TEST(StackEntry, HasItsPartsFromTheLowestBitOn) {
+  for (const auto& [a, b, panel] : {std::tuple(0, 0, 0), std::tuple(1, 0, 0), std::tuple(0, 1, 0),
+                                    std::tuple(0, 0, 1), std::tuple((1 << 29) - 1, (1 << 29) - 2, 63)}) {
+    const StackEntry entry(a, b, panel);
+    unsigned long long bits = 0;
+    std::memcpy(&bits, &entry, sizeof bits);
+    EXPECT_EQ(bits & ((1ull << 29) - 1), static_cast<unsigned long long>(a));
+    EXPECT_EQ(bits >> 29 & ((1ull << 29) - 1), static_cast<unsigned long long>(b));
+    EXPECT_EQ(bits >> 58, static_cast<unsigned long long>(panel));
+  }
+}
+
+// Products that are dealt to threads go to four of them evenly.
+TEST(StackPlan, DealsSmallProductsOfSinglePrecisionToThreads) {
+  for (const StackElement element : {StackElement{4, false}, StackElement{8, true}})
+    for (int m = 1; m <= 8; ++m)
+      for (int k = 1; k <= 80; ++k)
+        EXPECT_EQ(stack_by_lanes(stack_plan(element.bytes, element.complex, m, 9 - m, k), k), k <= 16) << k;
 }
 
 // A plan that exceeds the multiprocessor's resources could not start; tiles that do not cover the
