@@ -275,7 +275,8 @@ ListProducts ProductPlan::listing(std::span<const std::pair<Index, const StackSe
                                               set->first_class,
                                               word_of(stack_products(set->classes)),
                                               word_of(stack_runs(set->classes)),
-                                              set->all_runs};
+                                              set->all_runs,
+                                              set->complete};
   return task;
 }
 

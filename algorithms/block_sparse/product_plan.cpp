@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -43,13 +44,19 @@ void require_small(const Runtime& runtime, const char* what, Index count, bool i
 
 ProductPlan::SizeClasses::SizeClasses(const BlockDimension& dimension) {
   std::map<Index, std::int32_t> number;
+  // Mostly a block is as large as the one before.
+  auto last = number.end();
   for (Index p = 0; p < dimension.panels(); ++p) {
     auto& list = classes.emplace_back();
+    list.reserve(dimension.panel(p).size());
     for (const Index block : dimension.panel(p)) {
-      const auto [at, inserted] =
-          number.try_emplace(dimension.size(block), static_cast<std::int32_t>(sizes.size()));
-      if (inserted) sizes.push_back(at->first);
-      list.push_back(at->second);
+      const Index size = dimension.size(block);
+      if (last == number.end() || last->first != size) {
+        bool inserted = false;
+        std::tie(last, inserted) = number.try_emplace(size, static_cast<std::int32_t>(sizes.size()));
+        if (inserted) sizes.push_back(size);
+      }
+      list.push_back(last->second);
     }
   }
 }

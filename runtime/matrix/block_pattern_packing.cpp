@@ -20,10 +20,16 @@ struct SizeClasses {
   std::vector<std::int32_t> of_block;
   std::map<Index, std::int32_t> number;
   explicit SizeClasses(const BlockDimension& dimension) {
+    of_block.reserve(static_cast<std::size_t>(dimension.blocks()));
+    // Mostly a block is as large as the one before.
+    auto last = number.end();
     for (Index p = 0; p < dimension.panels(); ++p)
-      for (const Index block : dimension.panel(p))
-        of_block.push_back(number.try_emplace(dimension.size(block), static_cast<std::int32_t>(number.size()))
-                               .first->second);
+      for (const Index block : dimension.panel(p)) {
+        const Index size = dimension.size(block);
+        if (last == number.end() || last->first != size)
+          last = number.try_emplace(size, static_cast<std::int32_t>(number.size())).first;
+        of_block.push_back(last->second);
+      }
   }
 };
 

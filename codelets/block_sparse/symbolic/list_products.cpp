@@ -20,8 +20,9 @@ void list_stack(const ListProducts& task, std::int32_t number) {
   const InnerPanels inner{task.inner.view().data() + stack.first_inner, stack.inner};
   const std::int32_t pairs = task.shape.pairs(), stride = 2 * pairs;
   std::vector<std::int32_t> counts(static_cast<std::size_t>(task.shape.rows * stride), 0);
-  std::vector<std::byte> memory(ListScratch::bytes(task.shape.columns, task.shape.col_classes, 0));
-  const ListScratch scratch(memory.data(), task.shape.columns, task.shape.col_classes, 0);
+  std::vector<std::byte> memory(ListScratch::bytes(task.shape.columns, task.shape.col_classes, 1, 0));
+  const ListScratch scratch(memory.data(), task.shape.columns, task.shape.col_classes, 1, 0);
+  const RowTeam team;
   const RowGroup group;
   const auto for_each_row = [&](const auto& visit) {
     for (std::int32_t row = 0; row < task.shape.rows; ++row) {
@@ -29,8 +30,12 @@ void list_stack(const ListProducts& task, std::int32_t number) {
       if (at.size > 0 && at.old().blocks > 0) visit(at, counts.data() + std::int64_t(row) * stride);
     }
   };
-  for_each_row(
-      [&](const ProductRow& at, std::int32_t* count) { count_listed_row(group, at, inner, scratch, count); });
+  for_each_row([&](const ProductRow& at, std::int32_t* count) {
+    if (counts_by_lengths(task.shape, stack))
+      count_complete_row(group, at, inner, count);
+    else
+      count_listed_row(team, group, at, inner, scratch, count);
+  });
   const ProductRow any(a, b, c, task.shape.mask, stack.panel, 0);
   for (std::int32_t n = 0; n < task.shape.classes(); ++n)
     sum_rows(group, any.rows, any.row_panel, n / pairs,
@@ -41,12 +46,12 @@ void list_stack(const ListProducts& task, std::int32_t number) {
   if (filtered) std::fill_n(filtered, task.shape.classes(), 0);
   for_each_row([&](const ProductRow& at, const std::int32_t* count) {
     if (filtered)
-      list_row<true>(group, at, inner,
+      list_row<true>(team, group, at, inner,
                      row_filter(at, task.filter, task.row_blocks ? task.row_blocks.view().data() : nullptr,
                                 task.norms_a.view().data(), task.norms_b.view().data()),
                      scratch, count, entries, runs, filtered);
     else
-      list_row<false>(group, at, inner, {}, scratch, count, entries, runs, nullptr);
+      list_row<false>(team, group, at, inner, {}, scratch, count, entries, runs, nullptr);
   });
 }
 

@@ -11,7 +11,7 @@ namespace tessera::detail {
 namespace device {
 namespace {
 
-constexpr int list_threads = 32;
+constexpr int warp = 32, max_parts = 16;
 
 /// What the kernels read and write. In all of them blockIdx.y is the number of a stack.
 struct Listing {
@@ -24,7 +24,7 @@ struct Listing {
   ListedShape shape;
   ListedStacks stacks;
   ListFilter filter;
-  std::int32_t room;  ///< of ListScratch
+  std::int32_t room;  ///< of ListScratch of list_rows
 
   __device__ const ListedStack& stack() const { return stacks.stack[blockIdx.y]; }
   __device__ ProductRow row(std::int32_t number) const {
@@ -37,18 +37,24 @@ struct Listing {
   }
 };
 
-/// Warp (row, stack).
-__global__ void __launch_bounds__(list_threads) count_listed_kernel(const __grid_constant__ Listing listing) {
+/// Thread block (row, stack), each warp with a part of the row.
+__global__ void __launch_bounds__(max_parts* warp, 1)
+    count_listed_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
   const auto row = static_cast<std::int32_t>(blockIdx.x);
   const ProductRow at = listing.row(row);
   if (at.size == 0 || at.old().blocks == 0) return;
-  count_listed_row(RowGroup(), at, listing.panels(),
-                   ListScratch(memory, listing.shape.columns, at.cols.classes, 0), listing.counts_of(row));
+  const RowTeam team;
+  if (!counts_by_lengths(listing.shape, listing.stack()))
+    count_listed_row(team, RowGroup(), at, listing.panels(),
+                     ListScratch(memory, listing.shape.columns, at.cols.classes, team.parts, 0),
+                     listing.counts_of(row));
+  else if (team.part == 0)
+    count_complete_row(RowGroup(), at, listing.panels(), listing.counts_of(row));
 }
 
 /// Warp (number, stack): the rows of one class of products.
-__global__ void __launch_bounds__(list_threads) sum_rows_kernel(const __grid_constant__ Listing listing) {
+__global__ void __launch_bounds__(warp) sum_rows_kernel(const __grid_constant__ Listing listing) {
   const ProductRow any = listing.row(0);
   const auto number = static_cast<std::int32_t>(blockIdx.x);
   const std::int32_t stride = listing.stride();
@@ -57,9 +63,10 @@ __global__ void __launch_bounds__(list_threads) sum_rows_kernel(const __grid_con
            stride);
 }
 
-/// Warp (row, stack). What waits for memory is hidden by other warps: enough of them must fit.
+/// Thread block (row, stack), each warp with a part of the row. What waits for memory is hidden by other
+/// warps: enough of them must fit.
 template <bool with_filter>
-__global__ void __launch_bounds__(list_threads, 16)
+__global__ void __launch_bounds__(max_parts* warp, 1)
     list_rows_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
   const auto row = static_cast<std::int32_t>(blockIdx.x);
@@ -73,8 +80,9 @@ __global__ void __launch_bounds__(list_threads, 16)
                                       listing.shape.inner_classes;
   }
   StackEntry* const entries = listing.lists[blockIdx.y];
-  list_row<with_filter>(RowGroup(), at, listing.panels(), filter,
-                        ListScratch(memory, listing.shape.columns, at.cols.classes, listing.room),
+  const RowTeam team;
+  list_row<with_filter>(team, RowGroup(), at, listing.panels(), filter,
+                        ListScratch(memory, listing.shape.columns, at.cols.classes, team.parts, listing.room),
                         listing.counts_of(row), entries,
                         reinterpret_cast<StackRun*>(entries + listing.stack().products), filtered);
 }
@@ -84,13 +92,31 @@ auto pointer_of(const Operand& operand) {
   return operand ? operand.view().data() : nullptr;
 }
 
-/// Entries of a row that are kept in shared memory: those of nearly all rows where rows have few.
-std::int32_t room_for_rows(const ListProducts& task) {
-  constexpr double most = 3000;
-  double entries = 0;
+/// How a row is shared out: to so many warps, with room for its entries in shared memory.
+struct RowShape {
+  std::int32_t parts, room;
+};
+std::size_t shared_bytes(const ListProducts& task, RowShape shape) {
+  return ListScratch::bytes(task.shape.columns, task.shape.col_classes, shape.parts, shape.room);
+}
+
+/// A warp for every few hundred products: long rows by one warp each would leave most of a GPU idle. The room
+/// holds the entries of nearly all rows; it is worth its memory if rows have few, or many warps write them.
+RowShape shape_of_rows(const ListProducts& task) {
+  constexpr double products_each = 512, few = 3000;
+  constexpr std::size_t most_counters = 64 * 1024, most_in_all = 200 * 1024;
+  double products = 0;
   for (std::int32_t s = 0; s < task.stacks.count; ++s)
-    entries = std::max(entries, 1.25 * task.stacks.stack[s].products / std::max(task.shape.rows, 1) + 32);
-  return task.shape.col_classes == 1 && entries <= most ? static_cast<std::int32_t>(entries) : 0;
+    products = std::max(products, double(task.stacks.stack[s].products) / std::max(task.shape.rows, 1));
+  RowShape shape{1, 0};
+  // What a filter leaves out must be missing at the ends of runs, not at the ends of their parts.
+  while (!task.filtered && 2 * shape.parts <= max_parts && 2 * shape.parts * products_each <= products &&
+         shared_bytes(task, {2 * shape.parts, 0}) <= most_counters)
+    shape.parts *= 2;
+  const double entries = 1.25 * products + 32;
+  if (task.shape.col_classes > 1 || (entries > few && shape.parts < max_parts / 2)) return shape;
+  const RowShape with_room{shape.parts, static_cast<std::int32_t>(std::min(entries, 1e6))};
+  return shared_bytes(task, with_room) <= most_in_all ? with_room : shape;
 }
 
 }  // namespace
@@ -99,6 +125,7 @@ std::int32_t room_for_rows(const ListProducts& task) {
 void run(const DeviceContext& on, const ListProducts& task) {
   using namespace device;
   if (task.stacks.count == 0) return;
+  const RowShape shape = shape_of_rows(task);
   Listing listing{.a = task.a.view().data(),
                   .b = task.b.view().data(),
                   .c = task.c.view().data(),
@@ -113,7 +140,7 @@ void run(const DeviceContext& on, const ListProducts& task) {
                   .shape = task.shape,
                   .stacks = task.stacks,
                   .filter = task.filter,
-                  .room = room_for_rows(task)};
+                  .room = shape.room};
   if (task.filtered)
     cudaMemsetAsync(task.filtered.view().data(), 0, task.filtered.view().size_bytes(), on.stream);
   for (std::int32_t s = 0; s < task.stacks.count; ++s) {
@@ -130,15 +157,18 @@ void run(const DeviceContext& on, const ListProducts& task) {
                   on.stream);
   const dim3 rows(static_cast<unsigned>(task.shape.rows), count),
       classes(static_cast<unsigned>(task.shape.classes()), count);
-  const auto shared = [&](std::int32_t room) {
-    return ListScratch::bytes(task.shape.columns, task.shape.col_classes, room);
-  };
   const auto list_rows = task.filtered ? list_rows_kernel<true> : list_rows_kernel<false>;
-  allow_shared_memory(count_listed_kernel, shared(0));
-  allow_shared_memory(list_rows, shared(listing.room));
-  count_listed_kernel<<<rows, list_threads, shared(0), on.stream>>>(listing);
-  sum_rows_kernel<<<classes, list_threads, 0, on.stream>>>(listing);
-  list_rows<<<rows, list_threads, shared(listing.room), on.stream>>>(listing);
+  const auto threads = static_cast<unsigned>(shape.parts) * warp;
+  const bool by_lengths =
+      std::all_of(task.stacks.stack, task.stacks.stack + count,
+                  [&](const ListedStack& stack) { return counts_by_lengths(task.shape, stack); });
+  const std::size_t count_bytes = by_lengths ? 0 : shared_bytes(task, {shape.parts, 0}),
+                    list_bytes = shared_bytes(task, shape);
+  allow_shared_memory(count_listed_kernel, count_bytes);
+  allow_shared_memory(list_rows, list_bytes);
+  count_listed_kernel<<<rows, by_lengths ? warp : threads, count_bytes, on.stream>>>(listing);
+  sum_rows_kernel<<<classes, warp, 0, on.stream>>>(listing);
+  list_rows<<<rows, threads, list_bytes, on.stream>>>(listing);
 }
 TESSERA_DEFINE_ON_GPU(ListProducts)
 

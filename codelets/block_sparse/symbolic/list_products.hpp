@@ -20,6 +20,7 @@ struct ListedStack {
   std::int32_t first_class;         ///< of its classes in ListProducts::begins
   std::int32_t products, runs;      ///< for which it has room
   bool all_runs;                    ///< these inner panels make as many runs as it has room for
+  bool complete;                    ///< every block of C has one run
 };
 struct ListedStacks {
   static constexpr int most = 32;
@@ -35,6 +36,13 @@ struct ListedShape {
   constexpr std::int32_t pairs() const noexcept { return col_classes * inner_classes; }
   constexpr std::int32_t classes() const noexcept { return row_classes * pairs(); }
 };
+
+/// No product is left out, all are of one class, and every block of C has a run: the lengths of the rows of B
+/// and C tell how many products and runs a row has.
+TESSERA_HOST_DEVICE constexpr bool counts_by_lengths(const ListedShape& shape,
+                                                     const ListedStack& stack) noexcept {
+  return stack.complete && !shape.mask.any() && shape.col_classes == 1 && shape.inner_classes == 1;
+}
 
 /// Products with ||A_ik||_F ||B_kj||_F < eps / max(1, blocks in row i) are left out.
 struct ListFilter {

@@ -16,22 +16,74 @@ struct InnerPanels {
   std::int32_t count;
 };
 
-/// Memory that a group shares, for listing.
+/// Memory that a team shares, for listing.
 struct ListScratch {
   StackEntry* row;    ///< entries of a row of blocks, before they are written together
   std::int32_t room;  ///< for so many
-  std::int32_t *next, *runs_of_class, *products_of_class;
-  static constexpr std::size_t bytes(std::int32_t columns, std::int32_t classes, std::int32_t room) noexcept {
+  std::int32_t columns, classes;
+  std::int32_t *next, *runs, *products;  ///< of each part: for each column, and for each class of columns
+  static constexpr std::size_t bytes(std::int32_t columns, std::int32_t classes, std::int32_t parts,
+                                     std::int32_t room) noexcept {
     return sizeof(StackEntry) * static_cast<std::size_t>(room) +
-           sizeof(std::int32_t) * (static_cast<std::size_t>(columns) + 2 * static_cast<std::size_t>(classes));
+           sizeof(std::int32_t) * static_cast<std::size_t>(parts) *
+               (static_cast<std::size_t>(columns) + 2 * static_cast<std::size_t>(classes));
   }
-  TESSERA_ROW ListScratch(void* memory, std::int32_t columns, std::int32_t classes, std::int32_t for_entries)
-      : row(static_cast<StackEntry*>(memory)), room(for_entries) {
+  TESSERA_ROW ListScratch(void* memory, std::int32_t of_columns, std::int32_t of_classes, std::int32_t parts,
+                          std::int32_t for_entries)
+      : row(static_cast<StackEntry*>(memory)), room(for_entries), columns(of_columns), classes(of_classes) {
     next = reinterpret_cast<std::int32_t*>(row + room);
-    runs_of_class = next + columns;
-    products_of_class = runs_of_class + classes;
+    runs = next + parts * columns;
+    products = runs + parts * classes;
+  }
+  TESSERA_ROW std::int32_t* next_of(std::int32_t part) const { return next + part * columns; }
+  TESSERA_ROW std::int32_t* runs_of(std::int32_t part) const { return runs + part * classes; }
+  TESSERA_ROW std::int32_t* products_of(std::int32_t part) const { return products + part * classes; }
+  /// Of all parts; 0 and less: none.
+  TESSERA_ROW std::int32_t column_products(std::int32_t parts, std::int32_t j) const {
+    std::int32_t sum = 0;
+    for (std::int32_t q = 0; q < parts; ++q) sum += next[q * columns + j];
+    return sum;
   }
 };
+
+/// Of `count` items in a row those of one part; the parts follow each other.
+TESSERA_ROW BlockRange share_of(const RowTeam& team, std::int32_t count) {
+  const auto begin_of = [&](std::int64_t part) {
+    return static_cast<std::int32_t>(count * part / team.parts);
+  };
+  return {begin_of(team.part), begin_of(team.part + 1)};
+}
+/// This part's blocks of the row of C.
+TESSERA_ROW BlockRange share_of_c(const RowTeam& team, const ProductRow& at) {
+  const BlockRange all = blocks_of_row(at.old(), at.row), mine = share_of(team, all.end - all.begin);
+  return {all.begin + mine.begin, all.begin + mine.end};
+}
+inline constexpr std::int32_t max_row_blocks = 0x7fffffff;
+/// Calls visit(i, blocks) for this part's blocks of the row of A, of inner panel number i.
+template <class Visit>
+TESSERA_ROW void for_each_share_of_a(const RowTeam& team, const ProductRow& at, InnerPanels panels,
+                                     const Visit& visit) {
+  const auto in_panel = [&](std::int32_t i) {
+    return blocks_of_row(at.a.panel(at.row_panel, panels.number[i]), at.row);
+  };
+  BlockRange mine{0, max_row_blocks};
+  if (team.parts > 1) {
+    std::int32_t all = 0;
+    for (std::int32_t i = 0; i < panels.count; ++i) {
+      const BlockRange row = in_panel(i);
+      all += row.end - row.begin;
+    }
+    mine = share_of(team, all);
+  }
+  std::int32_t before = 0;
+  for (std::int32_t i = 0; i < panels.count; ++i) {
+    const BlockRange row = in_panel(i);
+    const std::int32_t blocks = row.end - row.begin, begin = mine.begin - before, end = mine.end - before;
+    before += blocks;
+    if (begin < blocks && end > 0)
+      visit(i, BlockRange{row.begin + (begin > 0 ? begin : 0), end < blocks ? row.begin + end : row.end});
+  }
+}
 
 /// next[j] := 0 for the blocks that are computed, -1 for others; a row of C has all columns with products.
 TESSERA_ROW void open_row(const RowGroup& group, const ProductRow& at, std::int32_t* next) {
@@ -49,54 +101,92 @@ TESSERA_ROW void open_row(const RowGroup& group, const ProductRow& at, std::int3
   group.sync();
 }
 
-/// The products of the row for each column, of one class of inner blocks, into `next` of the open row.
-TESSERA_ROW void count_columns(const RowGroup& group, const ProductRow& at, InnerPanels panels,
-                               std::int32_t k, std::int32_t* next) {
+/// The products of this part of the row for each column, of one class of inner blocks, into next_of(part).
+TESSERA_ROW void count_columns(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                               InnerPanels panels, std::int32_t k, ListScratch scratch) {
   const bool masked = at.mask.any();
-  for (std::int32_t i = 0; i < panels.count; ++i)
-    for_each_product(group, at, panels.number[i], k, [&](std::int32_t j) {
-      if (!masked || next[j] >= 0) RowGroup::add(next[j], 1);
-    });
+  std::int32_t* const next = scratch.next_of(team.part);
+  open_row(group, at, next);
+  for_each_share_of_a(team, at, panels, [&](std::int32_t i, BlockRange blocks) {
+    for_each_product(
+        group, at, panels.number[i], k, blocks, [](std::int32_t, std::int32_t) { return 0; },
+        [&](std::int32_t j, int) {
+          if (!masked || next[j] >= 0) ++next[j];
+        });
+  });
+  team.sync();
+}
+
+/// Runs and products of this part's blocks of C for each class of columns, into runs_of(part) and
+/// products_of(part).
+TESSERA_ROW void count_classes(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                               ListScratch scratch) {
+  const PackedPanel c = at.old();
+  const BlockRange mine = share_of_c(team, at);
+  std::int32_t *const runs_of_class = scratch.runs_of(team.part), *const products_of_class =
+                                                                      scratch.products_of(team.part);
+  for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size)
+    runs_of_class[n] = products_of_class[n] = 0;
   group.sync();
+  std::int32_t runs = 0, products = 0;
+  for (std::int32_t block = mine.begin + group.lane; block < mine.end; block += RowGroup::size) {
+    const std::int32_t j = c.column[block], here = scratch.column_products(team.parts, j);
+    if (here <= 0) continue;
+    if (at.cols.classes == 1) {
+      ++runs;
+      products += here;
+    } else {
+      RowGroup::add(runs_of_class[at.col_class(j)], 1);
+      RowGroup::add(products_of_class[at.col_class(j)], here);
+    }
+  }
+  if (at.cols.classes == 1) {
+    runs = group.sum(runs);
+    products = group.sum(products);
+    if (group.lane == 0) runs_of_class[0] = runs, products_of_class[0] = products;
+  }
+  team.sync();
 }
 
 /// Runs and products of the row for each pair of classes of columns and inner blocks, into
 /// counts[2 (n inner classes + k)].
-TESSERA_ROW void count_listed_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
-                                  ListScratch scratch, std::int32_t* counts) {
-  const PackedPanel c = at.old();
+TESSERA_ROW void count_listed_row(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                                  InnerPanels panels, ListScratch scratch, std::int32_t* counts) {
   for (std::int32_t k = 0; k < at.inner.classes; ++k) {
-    open_row(group, at, scratch.next);
-    count_columns(group, at, panels, k, scratch.next);
-    for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size)
-      scratch.runs_of_class[n] = scratch.products_of_class[n] = 0;
-    group.sync();
-    std::int32_t runs = 0, products = 0;
-    for (std::int32_t block = c.row_begin[at.row] + group.lane; block < c.row_begin[at.row + 1];
-         block += RowGroup::size) {
-      const std::int32_t j = c.column[block], here = scratch.next[j];
-      if (here <= 0) continue;
-      if (at.cols.classes == 1) {
-        ++runs;
-        products += here;
-      } else {
-        RowGroup::add(scratch.runs_of_class[at.col_class(j)], 1);
-        RowGroup::add(scratch.products_of_class[at.col_class(j)], here);
+    count_columns(team, group, at, panels, k, scratch);
+    count_classes(team, group, at, scratch);
+    for (std::int32_t n = group.lane; team.part == 0 && n < at.cols.classes; n += RowGroup::size) {
+      std::int32_t* const count = counts + 2 * (n * at.inner.classes + k);
+      count[0] = count[1] = 0;
+      for (std::int32_t q = 0; q < team.parts; ++q) {
+        count[0] += scratch.runs_of(q)[n];
+        count[1] += scratch.products_of(q)[n];
       }
     }
-    if (at.cols.classes == 1) {
-      runs = group.sum(runs);
-      products = group.sum(products);
-      if (group.lane == 0) scratch.runs_of_class[0] = runs, scratch.products_of_class[0] = products;
-    }
-    group.sync();
-    for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size) {
-      std::int32_t* const count = counts + 2 * (n * at.inner.classes + k);
-      count[0] = scratch.runs_of_class[n];
-      count[1] = scratch.products_of_class[n];
-    }
-    group.sync();
+    team.sync();
   }
+}
+
+/// The same for a stack that counts_by_lengths: there are as many products as the rows of B are long.
+TESSERA_ROW void count_complete_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
+                                    std::int32_t* counts) {
+  std::int32_t products = 0;
+  for (std::int32_t i = 0; i < panels.count; ++i) {
+    const PackedPanel a = at.a.panel(at.row_panel, panels.number[i]),
+                      b = at.b.panel(panels.number[i], at.col_panel);
+    const BlockRange row = blocks_of_row(a, at.row);
+    for (std::int32_t block = row.begin + group.lane; b.blocks > 0 && block < row.end;
+         block += RowGroup::size) {
+      const std::int32_t k = a.column[block];
+      if (at.inner.size[at.inner.first[panels.number[i]] + k] > 0)
+        products += b.row_begin[k + 1] - b.row_begin[k];
+    }
+  }
+  products = group.sum(products);
+  if (group.lane > 0) return;
+  const BlockRange c = blocks_of_row(at.old(), at.row);
+  counts[0] = c.end - c.begin;
+  counts[1] = products;
 }
 
 /// Where the rows' runs and products of one class begin: counts, for each row of the class's row class, :=
@@ -142,8 +232,8 @@ struct ListedProduct {
   bool passes;
 };
 
-/// Runs keep their places; what the filter has left out is missing at their ends. For one class of inner blocks,
-/// after its entries: scratch.next tells where they end.
+/// Runs keep their places; what the filter has left out is missing at their ends. For one class of inner
+/// blocks, after its entries, in a team of one: scratch.next tells where they end.
 TESSERA_ROW void shorten_runs(const RowGroup& group, const ProductRow& at, std::int32_t inner_class,
                               ListScratch scratch, const std::int32_t* counts, StackRun* runs) {
   const PackedPanel c = at.old();
@@ -161,81 +251,97 @@ TESSERA_ROW void shorten_runs(const RowGroup& group, const ProductRow& at, std::
   group.sync();
 }
 
-/// Writes the runs and the entries of the row; counts: where they begin, as sum_rows leaves them. With a
-/// filter the products that it leaves out are added to `filtered`, class by class.
-template <bool with_filter>
-TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
-                          const RowFilter& filter, ListScratch scratch, const std::int32_t* counts,
-                          StackEntry* entries, StackRun* runs, std::int64_t* filtered) {
+/// Writes the runs of the row of one class of inner blocks; next_of(part)[j] := 1 + where that part's entries
+/// of the column begin. counts: where runs and entries of the row begin, as sum_rows leaves them.
+TESSERA_ROW void write_runs(const RowTeam& team, const RowGroup& group, const ProductRow& at, std::int32_t k,
+                            ListScratch scratch, const std::int32_t* counts, StackRun* runs) {
   const PackedPanel c = at.old();
-  const bool masked = at.mask.any();
-  for (std::int32_t k = 0; k < at.inner.classes; ++k) {
-    open_row(group, at, scratch.next);
-    count_columns(group, at, panels, k, scratch.next);
-    const auto cursors = [&] {
-      for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size) {
-        scratch.runs_of_class[n] = counts[2 * (n * at.inner.classes + k)];
-        scratch.products_of_class[n] = counts[2 * (n * at.inner.classes + k) + 1];
-      }
-      group.sync();
-    };
-    /// Calls take(block, column, run, first entry or 0) for the blocks of the row with products.
-    const auto for_each_run = [&](const auto& products_of, const auto& take) {
-      cursors();
-      for (std::int32_t base = c.row_begin[at.row]; base < c.row_begin[at.row + 1]; base += RowGroup::size) {
-        const std::int32_t block = base + group.lane;
-        const bool there = block < c.row_begin[at.row + 1];
-        const std::int32_t j = there ? c.column[block] : 0, n = there ? at.col_class(j) : -1;
-        const std::int32_t here = there ? products_of(j) : 0;
-        for (std::int32_t column_class = 0; column_class < at.cols.classes; ++column_class) {
-          const bool mine = n == column_class && here > 0;
-          const std::int32_t run = scratch.runs_of_class[column_class] + group.sum_before(mine ? 1 : 0),
-                             entry =
-                                 scratch.products_of_class[column_class] + group.sum_before(mine ? here : 0);
-          const std::int32_t all_runs = group.sum(mine ? 1 : 0), all_products = group.sum(mine ? here : 0);
-          if (mine) take(block, j, run, entry, here);
-          group.sync();
-          if (group.lane == 0) {
-            scratch.runs_of_class[column_class] += all_runs;
-            scratch.products_of_class[column_class] += all_products;
-          }
-          group.sync();
+  if (team.parts > 1) count_classes(team, group, at, scratch);
+  for (std::int32_t n = group.lane; team.part == 0 && n < at.cols.classes; n += RowGroup::size) {
+    const std::int32_t* const count = counts + 2 * (n * at.inner.classes + k);
+    std::int32_t run = count[0], entry = count[1];
+    for (std::int32_t q = 0; q < team.parts; ++q) {
+      const std::int32_t runs_here = scratch.runs_of(q)[n], products_here = scratch.products_of(q)[n];
+      scratch.runs_of(q)[n] = run;
+      scratch.products_of(q)[n] = entry;
+      if (q + 1 == team.parts) break;
+      run += runs_here;
+      entry += products_here;
+    }
+  }
+  team.sync();
+  const BlockRange mine = share_of_c(team, at);
+  for (std::int32_t base = mine.begin; base < mine.end; base += RowGroup::size) {
+    const std::int32_t block = base + group.lane;
+    const bool there = block < mine.end;
+    const std::int32_t j = there ? c.column[block] : 0, n = there ? at.col_class(j) : -1;
+    const std::int32_t here = there ? scratch.column_products(team.parts, j) : 0;
+    for (std::int32_t column_class = 0; column_class < at.cols.classes; ++column_class) {
+      const bool taken = n == column_class && here > 0;
+      std::int32_t &run_of_class = scratch.runs_of(team.part)[column_class],
+                   &entry_of_class = scratch.products_of(team.part)[column_class];
+      const std::int32_t run = run_of_class + group.sum_before(taken ? 1 : 0),
+                         entry = entry_of_class + group.sum_before(taken ? here : 0);
+      const std::int32_t all_runs = group.sum(taken ? 1 : 0), all_products = group.sum(taken ? here : 0);
+      if (taken) {
+        runs[run] = {c.offset[block], entry, here, block};
+        std::int32_t next = entry + 1;  // 0 and less: no products
+        for (std::int32_t q = 0; q < team.parts; ++q) {
+          const std::int32_t products = scratch.next_of(q)[j];
+          scratch.next_of(q)[j] = next;
+          next += products;
         }
       }
-    };
-    for_each_run(
-        [&](std::int32_t j) { return scratch.next[j]; },
-        [&](std::int32_t block, std::int32_t j, std::int32_t run, std::int32_t entry, std::int32_t products) {
-          runs[run] = {c.offset[block], entry, products, block};
-          scratch.next[j] = entry + 1;  // 0 and less: no products
-        });
-    group.sync();
+      group.sync();
+      if (group.lane == 0) {
+        run_of_class += all_runs;
+        entry_of_class += all_products;
+      }
+      group.sync();
+    }
+  }
+  team.sync();
+}
+
+/// Writes the runs and the entries of the row; counts: where they begin, as sum_rows leaves them. With a
+/// filter, which teams of one apply, the products that it leaves out are added to `filtered`, class by class.
+template <bool with_filter>
+TESSERA_ROW void list_row(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                          InnerPanels panels, const RowFilter& filter, ListScratch scratch,
+                          const std::int32_t* counts, StackEntry* entries, StackRun* runs,
+                          std::int64_t* filtered) {
+  const bool masked = at.mask.any();
+  std::int32_t* const next = scratch.next_of(team.part);
+  for (std::int32_t k = 0; k < at.inner.classes; ++k) {
+    count_columns(team, group, at, panels, k, scratch);
+    write_runs(team, group, at, k, scratch, counts, runs);
     // Single entries, each elsewhere, would take far longer to write than a row of them.
     const std::int32_t first = at.cols.classes == 1 ? counts[2 * k + 1] : 0,
-                       products = at.cols.classes == 1 ? scratch.products_of_class[0] - first : 0;
+                       products = at.cols.classes == 1 ? scratch.products_of(team.parts - 1)[0] - first : 0;
     const bool together = products > 0 && products <= scratch.room;
     StackEntry* const to = together ? scratch.row : entries + first;
-    ClassCounter left_out{at.cols.classes, scratch.runs_of_class};
-    left_out.clear(group);
-    for (std::int32_t i = 0; i < panels.count; ++i) {
+    ClassCounter left_out{at.cols.classes, scratch.runs};
+    if constexpr (with_filter) left_out.clear(group);
+    for_each_share_of_a(team, at, panels, [&](std::int32_t i, BlockRange blocks) {
       const PackedPanel a = at.a.panel(at.row_panel, panels.number[i]),
                         b = at.b.panel(panels.number[i], at.col_panel);
       for_each_product(
-          group, at, panels.number[i], k,
+          group, at, panels.number[i], k, blocks,
           [&](std::int32_t left, std::int32_t right) {
             return ListedProduct{StackEntry(a.offset[left], b.offset[right], i),
                                  !with_filter || filter.passes(a, left, b, right)};
           },
           [&](std::int32_t j, const ListedProduct& product) {
-            if (masked && scratch.next[j] <= 0) return;
+            if (masked && next[j] <= 0) return;
             if (product.passes)
-              to[scratch.next[j]++ - 1 - first] = product.entry;
+              to[next[j]++ - 1 - first] = product.entry;
             else
               left_out.count(at, j);
           });
-    }
-    group.sync();
-    for (std::int32_t e = group.lane; together && e < products; e += RowGroup::size)
+    });
+    team.sync();
+    for (std::int32_t e = team.part * RowGroup::size + group.lane; together && e < products;
+         e += team.parts * RowGroup::size)
       entries[first + e] = scratch.row[e];
     if constexpr (with_filter) {
       left_out.finish(group, [&](std::int32_t n, std::int32_t count) {

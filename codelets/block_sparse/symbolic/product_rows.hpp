@@ -94,22 +94,69 @@ TESSERA_ROW void mark_allowed(const RowGroup& group, const ProductRow& at, RowBi
 
 inline constexpr std::int32_t any_class = -1;
 
-/// Inner blocks whose rows of B are read at a time, so that a GPU's threads wait for its memory once.
-inline constexpr std::int32_t inner_blocks_together = RowGroup::size > 1 ? 8 : 1;
+/// Blocks of a panel of A: numbers [begin, end).
+struct BlockRange {
+  std::int32_t begin, end;
+};
+TESSERA_ROW BlockRange blocks_of_row(const PackedPanel& panel, std::int32_t row) {
+  if (panel.blocks == 0) return {0, 0};
+  return {panel.row_begin[row], panel.row_begin[row + 1]};
+}
 
-/// Calls take(column, look(block of A, block of B)) for the products of the row with one inner panel, of inner
-/// blocks of one class or of any, in ascending order of the inner index: what one inner index has written for
-/// the group is seen by the next. `look` only reads, and may be called earlier.
+/// Goes along the rows of B of `inner_blocks` blocks of A, block `left` and those after. [from, to): in
+/// thread `thread` and those after, where the rows of B are. Reads `strides` columns a thread of all rows,
+/// then calls take for them: a GPU's threads wait for its memory once. all_short: the rows have no more.
+template <int inner_blocks, int strides, bool all_short, class Look, class Take>
+TESSERA_ROW void take_rows(const RowGroup& group, const PackedPanel& b, std::int32_t from, std::int32_t to,
+                           std::int32_t thread, std::int32_t left, const Look& look, const Take& take) {
+  std::int32_t column[inner_blocks][strides];
+  using Seen = decltype(look(0, 0));
+  Seen seen[inner_blocks][strides];
+  const auto read = [&](int u, std::int32_t begin, std::int32_t end) {
+    TESSERA_UNROLL
+    for (int v = 0; v < strides; ++v) {
+      const std::int32_t right = begin + v * RowGroup::size + group.lane;
+      const bool there = right < end;
+      column[u][v] = there ? b.column[right] : -1;
+      seen[u][v] = there ? look(left + u, right) : Seen{};
+    }
+  };
+  TESSERA_UNROLL
+  for (int u = 0; u < inner_blocks; ++u)
+    read(u, group.broadcast(from, thread + u), group.broadcast(to, thread + u));
+  TESSERA_UNROLL
+  for (int u = 0; u < inner_blocks; ++u) {
+    const std::int32_t end = group.broadcast(to, thread + u);
+    std::int32_t begin = group.broadcast(from, thread + u);
+    do {
+      TESSERA_UNROLL
+      for (int v = 0; v < strides; ++v)
+        if (column[u][v] >= 0) take(column[u][v], seen[u][v]);
+      begin += strides * RowGroup::size;
+      if (all_short || begin >= end) break;
+      read(u, begin, end);
+    } while (true);
+    group.sync();
+  }
+}
+
+/// Calls take(column, look(block of A, block of B)) for the products of some blocks of the row of A in one
+/// inner panel, of inner blocks of one class or of any, in ascending order of the inner index: what one inner
+/// index has written for the group is seen by the next. `look` only reads, and may be called earlier.
 template <class Look, class Take>
 TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, std::int32_t inner_panel,
-                                  std::int32_t inner_class, const Look& look, const Take& take) {
+                                  std::int32_t inner_class, BlockRange blocks, const Look& look,
+                                  const Take& take) {
+  // Of short rows of B many are read at a time, of long ones few: what is read has to fit the registers.
+  constexpr bool alone = RowGroup::size == 1, narrow = sizeof(look(0, 0)) <= sizeof(std::int32_t);
+  constexpr int short_rows = alone ? 1 : 8, long_rows = !alone && narrow ? 2 : 1, strides = alone ? 1 : 4;
   const PackedPanel a = at.a.panel(at.row_panel, inner_panel), b = at.b.panel(inner_panel, at.col_panel);
   if (a.blocks == 0 || b.blocks == 0) return;
-  const std::int32_t first_inner = at.inner.first[inner_panel], end = a.row_begin[at.row + 1];
-  for (std::int32_t base = a.row_begin[at.row]; base < end; base += RowGroup::size) {
+  const std::int32_t first_inner = at.inner.first[inner_panel];
+  for (std::int32_t base = blocks.begin; base < blocks.end; base += RowGroup::size) {
     // Each thread looks a block of A up; then all go along the rows of B one by one.
     std::int32_t from = 0, to = 0;
-    if (base + group.lane < end) {
+    if (base + group.lane < blocks.end) {
       const std::int32_t k = a.column[base + group.lane], number = first_inner + k;
       if (at.inner.size[number] > 0 &&
           (inner_class == any_class || at.inner.size_class[number] == inner_class)) {
@@ -117,38 +164,22 @@ TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, s
         to = b.row_begin[k + 1];
       }
     }
-    const std::int32_t here = end - base < RowGroup::size ? end - base : RowGroup::size;
-    for (std::int32_t s = 0; s < here; s += inner_blocks_together) {
-      std::int32_t column[inner_blocks_together];
-      decltype(look(0, 0)) seen[inner_blocks_together];
-      TESSERA_UNROLL
-      for (std::int32_t u = 0; u < inner_blocks_together; ++u) {
-        const std::int32_t right = group.broadcast(from, s + u) + group.lane;
-        column[u] = -1;
-        if (right < group.broadcast(to, s + u)) {
-          column[u] = b.column[right];
-          seen[u] = look(base + s + u, right);
-        }
-      }
-      TESSERA_UNROLL
-      for (std::int32_t u = 0; u < inner_blocks_together; ++u) {
-        if (column[u] >= 0) take(column[u], seen[u]);
-        const std::int32_t last = group.broadcast(to, s + u);
-        for (std::int32_t right = group.broadcast(from, s + u) + RowGroup::size + group.lane; right < last;
-             right += RowGroup::size)
-          take(b.column[right], look(base + s + u, right));
-        group.sync();
-      }
-    }
+    const std::int32_t here = blocks.end - base < RowGroup::size ? blocks.end - base : RowGroup::size;
+    if (group.any(to - from > RowGroup::size))
+      for (std::int32_t s = 0; s < here; s += long_rows)
+        take_rows<long_rows, strides, false>(group, b, from, to, s, base + s, look, take);
+    else
+      for (std::int32_t s = 0; s < here; s += short_rows)
+        take_rows<short_rows, 1, true>(group, b, from, to, s, base + s, look, take);
   }
 }
-/// Calls take(column) for these products.
+/// Calls take(column) for these products of the whole row.
 template <class Take>
 TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, std::int32_t inner_panel,
                                   std::int32_t inner_class, const Take& take) {
   for_each_product(
-      group, at, inner_panel, inner_class, [](std::int32_t, std::int32_t) { return 0; },
-      [&](std::int32_t j, int) { take(j); });
+      group, at, inner_panel, inner_class, blocks_of_row(at.a.panel(at.row_panel, inner_panel), at.row),
+      [](std::int32_t, std::int32_t) { return 0; }, [&](std::int32_t j, int) { take(j); });
 }
 
 /// Counts by classes of columns: in a register where there is one class.

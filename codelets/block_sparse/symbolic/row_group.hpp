@@ -29,6 +29,7 @@ struct RowGroup {
   int lane = static_cast<int>(threadIdx.x) % 32;
 
   __device__ void sync() const { __syncwarp(); }
+  __device__ bool any(bool x) const { return __any_sync(0xffffffffu, x) != 0; }
   template <class X>
   __device__ X broadcast(X x, int from) const {
     return __shfl_sync(0xffffffffu, x, from);
@@ -57,12 +58,19 @@ struct RowGroup {
   __device__ static int first(RowBits bits) { return __ffs(static_cast<int>(bits)) - 1; }
 };
 
+/// The groups that share a row, each with a part of it: the warps of a thread block.
+struct RowTeam {
+  int part = static_cast<int>(threadIdx.x) / 32, parts = static_cast<int>(blockDim.x) / 32;
+  __device__ void sync() const { __syncthreads(); }
+};
+
 #else
 
 struct RowGroup {
   static constexpr int size = 1, lane = 0;
 
   void sync() const {}
+  bool any(bool x) const { return x; }
   template <class X>
   X broadcast(X x, int) const {
     return x;
@@ -84,6 +92,11 @@ struct RowGroup {
   static void set(RowBits* bits, std::int32_t j) { bits[j / 32] |= RowBits(1) << j % 32; }
   static int count(RowBits bits) { return __builtin_popcount(bits); }
   static int first(RowBits bits) { return __builtin_ctz(bits); }
+};
+
+struct RowTeam {
+  static constexpr int part = 0, parts = 1;
+  void sync() const {}
 };
 
 #endif

@@ -321,10 +321,11 @@ class FindProductsTest {
         .shape = {most.most_rows, most.most_columns, narrow(static_cast<Index>(row_sizes_.size())),
                   narrow(static_cast<Index>(col_sizes_.size())),
                   narrow(static_cast<Index>(inner_sizes_.size())), test_.mask},
-        .stacks = {.count = 2,
-                   .stack = {{narrow(p), 0, 0, 0, 0, 1, false},
-                             {narrow(p), 0, narrow(static_cast<Index>(listed.size())), 0, narrow(products),
-                              narrow(runs), true}}}};
+        .stacks = {
+            .count = 2,
+            .stack = {{narrow(p), 0, 0, 0, 0, 1, false, false},
+                      {narrow(p), 0, narrow(static_cast<Index>(listed.size())), 0, narrow(products),
+                       narrow(runs), true, inner_sizes_.size() == 1 && runs == result_->panel_blocks(p)}}}};
     if (test_.filter) {
       task.filtered = filtered;
       if (p % 2 == 0) task.row_blocks = blocks;
@@ -374,6 +375,9 @@ TEST(FindProducts, EveryBlockCountAndList) {
   // Rows with more blocks than a warp has threads, in one panel and in several.
   cases.push_back({repeated(one, 40), repeated(one, 150), repeated(mixed, 90), 0.7, 1000, 64, {}, true});
   cases.push_back({repeated(one, 40), repeated(mixed, 150), repeated(one, 90), 0.5, 100, 2, {}, false});
+  // Rows with so many products that several warps share each.
+  cases.push_back({repeated(one, 12), repeated(one, 150), repeated(one, 250), 0.5, 1000, 64, {}, false});
+  cases.push_back({repeated(one, 12), repeated(mixed, 150), repeated(mixed, 250), 0.5, 400, 64, {}, false});
   for (const bool only_old : {false, true})
     for (const bool lower : {false, true})
       cases.push_back({repeated(with_zero, 25),
