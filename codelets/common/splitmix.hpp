@@ -17,4 +17,9 @@ TESSERA_HOST_DEVICE constexpr std::uint64_t splitmix(std::uint64_t key, std::uin
   return x ^ (x >> 31);
 }
 
+/// A random number in [0, 1), from 64 random bits.
+TESSERA_HOST_DEVICE constexpr double unit_uniform(std::uint64_t bits) noexcept {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
 }  // namespace tessera::detail

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -145,5 +146,95 @@ BlockSparseMatrix<T> random_block_sparse(Runtime& runtime, const BlockLayout& la
 template <class T>
 BlockSparseMatrix<T> water_block_sparse(Runtime& runtime, const BlockLayout& layout, double occupation,
                                         std::uint64_t seed, Index blocks_per_molecule = 1);
+
+}  // namespace tessera
+
+/// Pairs of a Hamiltonian H and an overlap matrix S with a band gap, for density matrices, at any size: what
+/// a calculation of liquid water, of an amorphous organic solid or of titanium dioxide in a localised basis
+/// would give, as to the sizes of blocks, the occupied share of the functions, and the decay.
+///
+/// Units (molecules) are in a periodic cube at the density of the material, at random points around those of
+/// a lattice, numbered along a space-filling curve; the seed decides about all that is random. With S_I the
+/// overlap within unit I (unit matrices for its blocks, random small blocks between them), V_I V_I^H = S_I
+/// with V_I a Cholesky factor times a random unitary matrix, and V of the blocks V_I,
+///
+///     S = V (1 + E) V^H,   H = mu S + V (D + K/2 (D E + E D)) V^H,   K = 1.75.
+///
+/// D has the levels of the units, from the middle mu of the gap g: occupied ones at most -g/2, the others at
+/// least g/2, both spread over a few tenths of a hartree. H is what Wolfsberg and Helmholz estimate
+/// from the overlap, H_ij = K/2 (H_ii S_ij + S_ij H_jj), with energies from mu. E couples all levels of
+/// a unit with random ones of its neighbours: the block E_IJ is c w_IJ / sqrt(R_I R_J) times a matrix of
+/// norm 1, where w_IJ = exp(-r^2 / 2 l^2) decays with the distance and R_I is the sum of a row of w.
+///
+/// What follows for certain:
+/// - The norm of E is at most c: the matrix of w_IJ / sqrt(R_I R_J) has the positive eigenvector
+///   sqrt(R_I), so its eigenvalue 1 is the largest, and blocks that are left out only lower the norm. So
+///   the smallest eigenvalue of S is at least (1 - b)(1 - c), with b the bound of the norms of S_I - 1.
+/// - With X = 1 + (K/2) E, D + K/2 (D E + E D) = X D X - (K/2)^2 E D E. X D X has as many negative
+///   eigenvalues as D (Sylvester), none nearer to zero than (g/2)(1 - x)^2, x = K c / 2 (Ostrowski); the
+///   other term has at most the norm x^2 d, d the largest |D|. So if x < 1 / (1 + sqrt(2 d / g)), exactly
+///   electrons / 2 eigenvalues e of H v = e S v are below mu, and none is nearer to mu than
+///   ((g/2)(1 - x)^2 - x^2 d) / (1 + c).
+/// Source of the coupling: M. Wolfsberg, L. Helmholz, J. Chem. Phys. 20, 837 (1952).
+namespace tessera {
+
+/// A kind of system.
+struct DensitySystemKind {
+  std::string_view name;  ///< what DensitySystemOptions::kind takes
+  std::string_view help;  ///< one line
+};
+
+/// All kinds, in the order in which a list should show them.
+std::span<const DensitySystemKind> density_system_kinds() noexcept;
+
+/// What system.
+struct DensitySystemOptions {
+  /// A name of density_system_kinds().
+  std::string kind = "water";
+  /// Units, 0 or more: molecules of water, small groups of atoms of the amorphous solid, formula units of
+  /// TiO2.
+  Index molecules = 64;
+  /// Block sizes (basis functions) of one unit; empty: the kind's. water: {23}; others, {13, 5, 5}, {6},
+  /// {4, 1, 1}, must have more than the 4 occupied states. amorphous: {13, 5}, an atom of carbon, nitrogen or
+  /// oxygen and one of hydrogen. tio2: {26, 13, 13}; others must have more than 12 in all.
+  std::vector<Index> blocks{};
+  /// g, in hartree, > 0; none: 0.55 for water of fewer than 12 functions (a minimal basis), otherwise 0.22.
+  std::optional<double> gap{};
+  /// l, in angstrom, 0.2 to 10; none: about what gives the density matrix the decay of a real one.
+  std::optional<double> decay{};
+  /// c, from 0 to below the limit above and 1; none: 0.8 of that.
+  std::optional<double> coupling{};
+  /// Of positions and values.
+  std::uint64_t seed = 1;
+  /// Two units have no blocks, in S and in H, if w_IJ c / sqrt(R_I R_J) sqrt(functions of the smaller), the
+  /// Frobenius norm of E_IJ, is below it; >= 0. What is stored does not depend on it.
+  double threshold = 1e-8;
+};
+
+/// A system, and what is known about it.
+template <class T>
+struct DensitySystem {
+  BlockSparseMatrix<T> hamiltonian;  ///< H, in hartree
+  BlockSparseMatrix<T> overlap;      ///< S, of the same pattern
+  Index electrons = 0;               ///< two for each occupied state
+  std::vector<Index> block_sizes;    ///< along rows and columns
+  std::vector<Index> unit_of_block;  ///< ascending from 0: blocks of one unit follow one another
+  /// Centre of each unit in the cube, in angstrom, each coordinate from 0 to below cell_length.
+  std::vector<std::array<double, 3>> unit_positions;
+  double cell_length = 0;        ///< edge of the periodic cube, in angstrom
+  double mu = 0;                 ///< in the gap, in hartree
+  double gap_bound = 0;          ///< the gap is at least this, half of it on each side of mu
+  double overlap_bound = 0;      ///< the smallest eigenvalue of S is at least this
+  DensitySystemOptions options;  ///< as used: nothing is left to the kind
+};
+
+/// Makes a system, half-stored (symmetric, or Hermitian of complex types), on the most square grid of all
+/// ranks (make_block_layout). Time and memory grow linearly with the number of units. An element follows from
+/// the options and its place alone, so it is the same for all numbers of ranks. It is computed in double
+/// precision and then rounded: float has the rounded matrices of double. Complex types have other matrices,
+/// whose elements have random phases. Collective; waits.
+/// @throws InvalidArgument for a kind that there is not, and for options outside of what they allow
+template <class T>
+DensitySystem<T> density_system(Runtime& runtime, const DensitySystemOptions& options);
 
 }  // namespace tessera

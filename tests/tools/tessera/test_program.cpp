@@ -336,7 +336,7 @@ TEST_F(Program, TasksOfCpusAloneAreTheseOnly) {
       // Sparse rows, for comparison, and norm bounds.
       "csb_magnitudes", "multiply_csr", "multiply_csr_mixed",
       // Generators, and functions of the user for the host.
-      "random_blocks", "call_preconditioner", "user_function"};
+      "random_blocks", "coupled_units", "call_preconditioner", "user_function"};
   const Json info = Json::parse(run("info --codelets --json -").out);
   std::set<std::string> found;
   bool any_gpu = false;
