@@ -11,4 +11,8 @@ std::shared_ptr<void>& kept_with(const Runtime& runtime, std::string_view name) 
   return found != kept.end() ? found->second : kept[std::string(name)];
 }
 
+std::unique_lock<std::recursive_mutex> lock_kept(const Runtime& runtime) {
+  return std::unique_lock(runtime.detail().kept_mutex);
+}
+
 }  // namespace tessera::detail

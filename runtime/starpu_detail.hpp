@@ -107,6 +107,7 @@ struct Runtime::Detail {
   std::atomic<std::size_t> unkept_bytes = std::numeric_limits<std::size_t>::max();
 
   std::map<std::string, std::shared_ptr<void>, std::less<>> kept;  ///< see kept_with
+  std::recursive_mutex kept_mutex;                                 ///< see lock_kept
 
   Detail();
   ~Detail();

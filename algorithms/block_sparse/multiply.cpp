@@ -26,6 +26,7 @@
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/kept.hpp>
 #include <tessera/runtime/remote_copies.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
@@ -297,6 +298,7 @@ class ProductWork final : public Work {
     if (!images) return images;
     if (!pattern) return pattern;
     if (!products) return products;
+    const auto lock = lock_kept(runtime_);  // plans
     report_stack_kernels(runtime_);
     if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
     if (uses_stacks(runtime_)) result_->plan_bytes += plan_->list_bytes();
@@ -364,7 +366,10 @@ Completion<MultiplyResult> submit(std::string_view name, Runtime& runtime, const
                     shape_hash(b.matrix()), shape_hash(c), dot_with ? shape_hash(*dot_with) : 0);
   return collectively(runtime, name, hash, check, [&] {
     auto result = std::make_shared<MultiplyResult>();
+    // Plans are found, made and used by one thread at a time; values are computed for many.
+    auto lock = lock_kept(runtime);
     auto work = std::make_unique<ProductWork<T>>(problem, options, waits, result);
+    lock.unlock();
     Completion<MultiplyResult> completion(std::move(work), std::move(result));
     if (waits) completion.wait();
     return completion;

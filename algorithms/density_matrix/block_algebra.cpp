@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/density_matrix/block_algebra.hpp>
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/density_matrix/block_algebra.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/gpu_memory.hpp>
 
@@ -82,6 +81,18 @@ void BlockAlgebra<T>::scale(double alpha, Matrix& a) {
 }
 
 template <class T>
+BlockSparseMatrix<T> BlockAlgebra<T>::in_layout(const Matrix& a, const BlockLayout& layout) {
+  return a.layout() == layout ? copied(a) : redistribute(sequence(), a, layout);
+}
+
+template <class T>
+BlockSparseMatrix<T> BlockAlgebra<T>::hermitian_part(const Matrix& a, const BlockLayout& layout) {
+  Matrix half = in_layout(transpose(sequence(), a, true), a.layout());
+  add(0.5, half, 0.5, a);
+  return in_layout(half, layout);
+}
+
+template <class T>
 const BlockSparseMatrix<T>& BlockAlgebra<T>::identity(const BlockLayout& layout) {
   const auto known = std::find_if(identities_.begin(), identities_.end(),
                                   [&](const Matrix& made) { return made.layout() == layout; });
@@ -115,8 +126,8 @@ void BlockAlgebra<T>::end_step(IterationStep step, const Matrix& iterate) {
   step_began_ = now;
   report_.steps.push_back(step);
   if (!std::isfinite(step.convergence))
-    throw IterationEnded{{StatusCode::not_finite, step.stage, 0,
-                          fmt::format("NaN or infinity in step {}", step.iteration)}};
+    throw IterationEnded{
+        {StatusCode::not_finite, step.stage, 0, fmt::format("NaN or infinity in step {}", step.iteration)}};
   if (!monitor_) return;
   double stops = 0;
   agree(runtime_, 0, [&] { stops = monitor_(step) ? 0 : 1; });

@@ -43,10 +43,11 @@ class BlockAlgebra {
 
   /// C := alpha op(A) op(B) + beta C; A and B may be C.
   /// @throws IterationEnded if it fails
-  ProductSums product(double alpha, const ProductFactor<T>& a, const ProductFactor<T>& b, double beta, Matrix& c,
-                      const Matrix* dot_with = nullptr);
+  ProductSums product(double alpha, const ProductFactor<T>& a, const ProductFactor<T>& b, double beta,
+                      Matrix& c, const Matrix* dot_with = nullptr);
   /// alpha op(A) op(B) in this layout.
-  Matrix product(double alpha, const ProductFactor<T>& a, const ProductFactor<T>& b, const BlockLayout& layout);
+  Matrix product(double alpha, const ProductFactor<T>& a, const ProductFactor<T>& b,
+                 const BlockLayout& layout);
 
   Matrix copied(const Matrix& a);
   /// The sum of factors times matrices, in the layout of the first.
@@ -59,6 +60,10 @@ class BlockAlgebra {
   Matrix in_sequence(const Operation& operation) {
     return operation(sequence());
   }
+  /// A in another layout; into a half-stored one goes the lower half.
+  Matrix in_layout(const Matrix& a, const BlockLayout& layout);
+  /// (A + A^H) / 2 of a matrix without symmetry, in a half-stored layout.
+  Matrix hermitian_part(const Matrix& a, const BlockLayout& layout);
   /// The identity in this layout; made once for each.
   const Matrix& identity(const BlockLayout& layout);
 

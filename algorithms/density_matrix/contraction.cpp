@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/density_matrix/contraction.hpp>
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include <tessera/algorithms/density_matrix/contraction.hpp>
 
 namespace tessera::detail {
 
@@ -46,7 +46,8 @@ SpectralMap inverse_root_map(int order) {
     double p = 0;
     for (int k = order - 1; k >= 0; --k)
       p = p * (1 - t) + inverse_root_coefficients[static_cast<std::size_t>(k)];
-    return t * p * p;
+    // Beyond a zero of p the sign of an eigenvalue, or of a vector, would change.
+    return p > 0 ? t * p * p : -1;
   };
 }
 
@@ -75,27 +76,46 @@ double Contraction::next_scale() {
   for (int k = 1; k <= candidates; ++k) {
     const double scale = 3.0 * k / candidates / within_.upper;
     const SpectralInterval after = image(map_, within_, scale);
-    if (after.lower / after.upper > ratio) best = scale, ratio = after.lower / after.upper;
+    if (after.lower > 0 && after.lower / after.upper > ratio) best = scale, ratio = after.lower / after.upper;
   }
   within_ = image(map_, within_, best);
   return best;
 }
 
 template <class T>
-SpectralInterval positive_interval(Runtime& runtime, const BlockSparseMatrix<T>& a, const char* stage) {
-  // Rough ends will do. What lies below is contracted, too, only later; what lies above could leave the basin of
-  // convergence, so the upper end has a margin.
-  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = a}, {.tolerance = 1e-2});
-  if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
-  if (!(ends.lowest.value > 0) && a.rows() > 0)
-    throw IterationEnded{{StatusCode::not_positive_definite, stage, 0,
-                          fmt::format("an eigenvalue near {:.3e}", ends.lowest.value)}};
-  return {std::max(ends.lowest.bound, 0.1 * ends.lowest.value), 1.02 * ends.highest.bound};
+PositiveInterval positive_interval_of(Runtime& runtime, const BlockSparseMatrix<T>& a,
+                                      double& lowest_ritz_value) {
+  const auto ends_to = [&](double tolerance) {
+    const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = a}, {.tolerance = tolerance});
+    if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
+    return ends;
+  };
+  ExtremalResult ends = ends_to(1e-3);
+  // The lower end matters relative to itself.
+  const auto known = [&] { return ends.lowest.bound > 0.3 * ends.lowest.value; };
+  if (!known() && ends.lowest.value > 0)
+    ends = ends_to(0.3 * ends.lowest.value / (ends.highest.value - ends.lowest.value));
+  lowest_ritz_value = ends.lowest.value;
+  constexpr double margin = 1.02;  // beyond the upper end is where steps diverge
+  const double upper = margin * ends.highest.bound;
+  const double least = 10 * static_cast<double>(precision<T>) * upper;
+  return {std::max(known() ? ends.lowest.bound : 0.01 * ends.lowest.value, least), upper, known()};
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                    \
-  template BlockSparseMatrix<T> inverse_root_terms<T>(BlockAlgebra<T>&, int, BlockSparseMatrix<T>); \
-  template SpectralInterval positive_interval<T>(Runtime&, const BlockSparseMatrix<T>&, const char*);
+template <class T>
+PositiveInterval positive_interval(Runtime& runtime, const BlockSparseMatrix<T>& a, const char* stage) {
+  double lowest = 0;
+  const PositiveInterval found = positive_interval_of(runtime, a, lowest);
+  if (!(lowest > 0) && a.rows() > 0)
+    throw IterationEnded{
+        {StatusCode::not_positive_definite, stage, 0, fmt::format("an eigenvalue near {:.3e}", lowest)}};
+  return found;
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template BlockSparseMatrix<T> inverse_root_terms<T>(BlockAlgebra<T>&, int, BlockSparseMatrix<T>);  \
+  template PositiveInterval positive_interval_of<T>(Runtime&, const BlockSparseMatrix<T>&, double&); \
+  template PositiveInterval positive_interval<T>(Runtime&, const BlockSparseMatrix<T>&, const char*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -20,11 +20,20 @@ inline constexpr std::array<double, 7> inverse_root_coefficients{
 template <class T>
 BlockSparseMatrix<T> inverse_root_terms(BlockAlgebra<T>& algebra, int order, BlockSparseMatrix<T> y);
 
-/// What a step does to an eigenvalue t of the matrix that is to become the identity, after scaling it.
+/// What a step does to an eigenvalue t of the matrix that is to become the identity, after scaling it; negative where
+/// the step must not go.
 using SpectralMap = std::function<double(double t)>;
 
 /// t p(t)^2 with p as above: of T = Z Y in the coupled iteration, of Z^H A Z, and of X^2 in that of the sign.
 SpectralMap inverse_root_map(int order);
+
+/// Where eigenvalues lie, above 0.
+struct PositiveInterval {
+  double lower, upper;
+  bool sure;  ///< none lies below
+  /// Of the matrix over c.
+  PositiveInterval over(double c) const noexcept { return {lower / c, upper / c, sure}; }
+};
 
 /// The eigenvalues of a matrix on its way to the identity, as an interval, and the scaling of each step. A step
 /// maps t to map(scale * t).
@@ -33,22 +42,31 @@ class Contraction {
   /// Not scaled: every scale is 1.
   Contraction() = default;
   /// `within`: all eigenvalues, positive.
-  Contraction(SpectralMap map, SpectralInterval within) : map_(std::move(map)), within_(within) {}
+  Contraction(SpectralMap map, const PositiveInterval& within)
+      : map_(std::move(map)), within_{within.lower, within.upper}, sure_(within.sure) {}
 
   /// The factor of the next step, with which the ratio of the largest to the smallest eigenvalue falls most. A
   /// spectrum near 1 is not scaled. Moves on to the interval after the step.
   double next_scale();
   /// No eigenvalue is far from 1 any more.
-  bool near_one() const noexcept { return map_ && within_.lower > 0.5 && within_.upper < 1.5; }
+  bool near_one() const noexcept { return map_ && sure_ && within_.lower > 0.5 && within_.upper < 1.5; }
 
  private:
   SpectralMap map_;
   SpectralInterval within_{};
+  bool sure_ = false;
 };
 
-/// Eigenvalues of a Hermitian positive definite matrix.
-/// @throws IterationEnded if it is not, or not finite, or is not Hermitian
+/// The eigenvalues of a Hermitian positive semidefinite matrix, an interval above 0, by Lanczos; the upper end has a
+/// margin. Not sure: the lowest Ritz value has not converged enough to tell where below it the spectrum ends.
+/// @throws IterationEnded if the matrix is not finite
 template <class T>
-SpectralInterval positive_interval(Runtime& runtime, const BlockSparseMatrix<T>& a, const char* stage);
+PositiveInterval positive_interval_of(Runtime& runtime, const BlockSparseMatrix<T>& a,
+                                      double& lowest_ritz_value);
+
+/// The same of a positive definite one.
+/// @throws IterationEnded if it is not, or not finite
+template <class T>
+PositiveInterval positive_interval(Runtime& runtime, const BlockSparseMatrix<T>& a, const char* stage);
 
 }  // namespace tessera::detail

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/density_matrix/dense_density.hpp>
-
 #include <cmath>
 #include <limits>
 
+#include <tessera/algorithms/density_matrix/dense_density.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/eigensolve.hpp>
@@ -48,10 +47,11 @@ void dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, c
     });
     return;
   }
-  EigensolveOptions of_solve = resolve_options<T>(
-      algebra.runtime(), n, {.range = index_range(0, std::min(states + 1, n))});
+  EigensolveOptions of_solve =
+      resolve_options<T>(algebra.runtime(), n, {.range = index_range(0, std::min(states + 1, n))});
   const auto tiled_h = lower_tiles(algebra, h, of_solve.tile);
-  const auto tiled_s = problem.overlap ? lower_tiles(algebra, *problem.overlap, of_solve.tile) : TiledMatrix<T>();
+  const auto tiled_s =
+      problem.overlap ? lower_tiles(algebra, *problem.overlap, of_solve.tile) : TiledMatrix<T>();
   EigenProblem<T> eigenproblem{.a = tiled_h};
   if (problem.overlap) eigenproblem.b = tiled_s;
   auto solved = eigensolve<T>(algebra.runtime(), eigenproblem, of_solve);
@@ -61,26 +61,27 @@ void dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, c
   result.gap = {{homo, homo}, {lumo, lumo}};
   result.chemical_potential = states < n ? (homo + lumo) / 2 : homo;
   const double width = value(static_cast<Index>(solved.values.size()) - 1) - value(0);
-  if (states < n && !(lumo - homo > 1e3 * static_cast<double>(precision<T>) * std::max(width, std::abs(homo))))
-    throw IterationEnded{{StatusCode::no_gap, "dense", 0,
-                          fmt::format("states {} and {} are at {:.12g} and {:.12g}", states, states + 1, homo, lumo)}};
+  if (states < n &&
+      !(lumo - homo > 1e3 * static_cast<double>(precision<T>) * std::max(width, std::abs(homo))))
+    throw IterationEnded{
+        {StatusCode::no_gap, "dense", 0,
+         fmt::format("states {} and {} are at {:.12g} and {:.12g}", states, states + 1, homo, lumo)}};
   const auto tiles = tiles_of(std::move(solved.vectors));
   BlockLayout all = layout_of_states(h.layout(), static_cast<Index>(solved.values.size()));
-  const auto vectors = algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, tiles, all, -1); });
+  const auto vectors =
+      algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, tiles, all, -1); });
   algebra.finish();
   BlockSparseMatrix<T> p(BlockPattern::make(algebra.runtime(), h.layout(), {}));
-  const auto multiplied = multiply<T>(algebra.runtime(),
-                                      {.alpha = T(RealOf<T>(problem.occupation)),
-                                       .a = vectors,
-                                       .b = {vectors, Op::adjoint},
-                                       .c = p},
-                                      {.limits = {.end_inner = states}});
+  const auto multiplied = multiply<T>(
+      algebra.runtime(),
+      {.alpha = T(RealOf<T>(problem.occupation)), .a = vectors, .b = {vectors, Op::adjoint}, .c = p},
+      {.limits = {.end_inner = states}});
   if (!multiplied) throw IterationEnded{multiplied.status()};
   filter(p, options.filter_eps);
   result.density = std::move(p);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                             \
+#define TESSERA_INSTANTIATE(T)                                                                      \
   template void dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&, const DensityOptions&, \
                                  DensityResult<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

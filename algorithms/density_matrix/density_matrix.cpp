@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/density_matrix.hpp>
-
 #include <cmath>
 
 #include <tessera/algorithms/density_matrix/dense_density.hpp>
 #include <tessera/algorithms/density_matrix/function_call.hpp>
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
+#include <tessera/density_matrix.hpp>
 
 namespace tessera::detail {
 
@@ -40,14 +39,16 @@ void require_valid(const Runtime& runtime, const DensityProblem<T>& problem, con
   number("filter_eps", options.filter_eps, 0, "a number of at least 0");
   number("tolerance", options.tolerance, 0, "a number of at least 0");
   number("electron_tolerance", options.electron_tolerance, 0, "a number of at least 0");
-  if (options.iterations < 1) throw InvalidArgument("iterations", fmt::to_string(options.iterations), "at least 1");
+  if (options.iterations < 1)
+    throw InvalidArgument("iterations", fmt::to_string(options.iterations), "at least 1");
   if (options.sign_order < 2 || options.sign_order > 7)
     throw InvalidArgument("sign_order", fmt::to_string(options.sign_order), "2 to 7");
   if (options.factor_order < 2 || options.factor_order > 5)
     throw InvalidArgument("factor_order", fmt::to_string(options.factor_order), "2 to 5");
   if (problem.chemical_potential) {
     if (!std::isfinite(*problem.chemical_potential))
-      throw InvalidArgument("chemical_potential", fmt::to_string(*problem.chemical_potential), "a finite number");
+      throw InvalidArgument("chemical_potential", fmt::to_string(*problem.chemical_potential),
+                            "a finite number");
     if (chosen_method(problem, options) != DensityMethod::sign)
       throw InvalidArgument("chemical_potential", fmt::to_string(*problem.chemical_potential),
                             "none for methods other than sign");
@@ -65,12 +66,12 @@ template <class T>
 std::uint64_t density_hash(const DensityProblem<T>& problem, const DensityOptions& options) {
   const auto matrix = [](const BlockSparseMatrix<T>* a) { return a ? shape_hash(*a) : 1; };
   const GapBounds gap = problem.gap.value_or(GapBounds{});
-  return argument_hash(shape_hash(problem.hamiltonian), matrix(problem.overlap), matrix(problem.inverse_factor),
-                       problem.electrons, problem.occupation, problem.chemical_potential.value_or(0.5),
-                       problem.gap.has_value(), gap.homo.upper, gap.lumo.lower, options.method, options.filter_eps,
-                       options.tolerance, options.iterations, options.sign_order, options.factor_order, options.scaled,
-                       options.electron_tolerance, options.energy_weighted, options.check,
-                       options.monitor == nullptr);
+  return argument_hash(
+      shape_hash(problem.hamiltonian), matrix(problem.overlap), matrix(problem.inverse_factor),
+      problem.electrons, problem.occupation, problem.chemical_potential.value_or(0.5),
+      problem.gap.has_value(), gap.homo.upper, gap.lumo.lower, options.method, options.filter_eps,
+      options.tolerance, options.iterations, options.sign_order, options.factor_order, options.scaled,
+      options.electron_tolerance, options.energy_weighted, options.check, options.monitor == nullptr);
 }
 
 /// The bounds of the spectrum that the purifications need: nothing may lie outside.
@@ -106,8 +107,9 @@ template <class T>
 void measure_errors(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, DensityResult<T>& result) {
   const auto& p = result.density;
   const BlockLayout full = full_layout(p.layout());
-  const auto ps = problem.overlap ? algebra.product(1, p, *problem.overlap, full)
-                                  : algebra.in_sequence([&](Sequence& sequence) { return desymmetrize(sequence, p); });
+  const auto ps = problem.overlap
+                      ? algebra.product(1, p, *problem.overlap, full)
+                      : algebra.in_sequence([&](Sequence& sequence) { return desymmetrize(sequence, p); });
   auto rest = algebra.copied(p);
   algebra.product(1 / problem.occupation, ps, p, -1, rest);
   const double norm = frobenius_norm(p);
@@ -141,7 +143,8 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
 }
 
 template <class T>
-DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& problem, const DensityOptions& options) {
+DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& problem,
+                               const DensityOptions& options) {
   DensityResult<T> result;
   report_iteration(result, [&] {
     BlockAlgebra<T> algebra(runtime, options.filter_eps, options.monitor, result);
@@ -168,7 +171,7 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
     result.chemical_potential = found.chemical_potential;
     result.gap = found.gap;
     result.density = basis.from_orthonormal(algebra, problem.occupation, found.x, h.layout());
-    result.inverse_factor = basis.factor(algebra);
+    result.inverse_factor = std::move(basis.factor());
     algebra.finish();
     finish_density(algebra, problem, options, result);
   });
@@ -211,9 +214,11 @@ Completion<DensityResult<T>> submit_density_matrix(Runtime& runtime, const Densi
 }
 
 template <class T>
-DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& problem, const DensityOptions& options) {
+DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& problem,
+                                const DensityOptions& options) {
   return call_now<DensityResult<T>>(
-      "density_matrix", runtime, density_hash(problem, options), [&] { require_valid(runtime, problem, options); },
+      "density_matrix", runtime, density_hash(problem, options),
+      [&] { require_valid(runtime, problem, options); },
       [&] { return solve_density(runtime, problem, options); });
 }
 
@@ -222,9 +227,9 @@ DensityResult<T> density_matrix(const DensityProblem<T>& problem, const DensityO
   return density_matrix<T>(runtime_of("hamiltonian", problem.hamiltonian), problem, options);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                         \
-  template Completion<DensityResult<T>> submit_density_matrix<T>(Runtime&, const DensityProblem<T>&, \
-                                                                 const DensityOptions&);             \
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template Completion<DensityResult<T>> submit_density_matrix<T>(Runtime&, const DensityProblem<T>&,      \
+                                                                 const DensityOptions&);                  \
   template DensityResult<T> density_matrix<T>(Runtime&, const DensityProblem<T>&, const DensityOptions&); \
   template DensityResult<T> density_matrix<T>(const DensityProblem<T>&, const DensityOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -27,8 +27,8 @@ void require_options(const MatrixFunctionOptions& options, const FunctionNeeds& 
 }
 
 std::uint64_t options_hash(const MatrixFunctionOptions& options) {
-  return argument_hash(options.filter_eps, options.order, options.tolerance, options.iterations, options.scaled,
-                       options.check, options.root, options.monitor == nullptr);
+  return argument_hash(options.filter_eps, options.order, options.tolerance, options.iterations,
+                       options.scaled, options.check, options.root, options.monitor == nullptr);
 }
 
 }  // namespace tessera::detail

@@ -19,7 +19,7 @@ namespace tessera::detail {
 
 /// What a function asks of its matrix and its options.
 struct FunctionNeeds {
-  bool half_stored = false;         ///< Hermitian, half-stored
+  bool half_stored = false;  ///< Hermitian, half-stored
   int least_order = 2, most_order = 2;
   bool takes_start = false;
 };
@@ -30,27 +30,30 @@ std::uint64_t options_hash(const MatrixFunctionOptions& options);
 
 /// @throws InvalidArgument
 template <class T>
-void require_operand(const char* name, const Runtime& runtime, const BlockSparseMatrix<T>& a, bool half_stored) {
+void require_operand(const char* name, const Runtime& runtime, const BlockSparseMatrix<T>& a,
+                     bool half_stored) {
   require_made(name, a);
   if (&runtime != &a.runtime()) throw InvalidArgument(name, "a matrix of another Runtime", "the call's");
   require_blocks(name, *a.layout().cols, "its rows", *a.layout().rows);
   const Symmetry wanted = hermitian_layout<T>(a.layout()).symmetry;
   if (kind_of<T>(a.symmetry()) == wanted || (!half_stored && a.symmetry() == Symmetry::none)) return;
-  throw InvalidArgument(name, "of symmetry " + text_of(a.symmetry()),
-                        half_stored ? "a half-stored Hermitian matrix" : "a Hermitian matrix, or one without symmetry");
+  throw InvalidArgument(
+      name, "of symmetry " + text_of(a.symmetry()),
+      half_stored ? "a half-stored Hermitian matrix" : "a Hermitian matrix, or one without symmetry");
 }
 
 /// One of the public calls: `work` gives the result on the calling thread.
 template <class Result, class Check, class Work>
-Result call_now(std::string_view name, Runtime& runtime, std::uint64_t hash, const Check& check, const Work& work) {
+Result call_now(std::string_view name, Runtime& runtime, std::uint64_t hash, const Check& check,
+                const Work& work) {
   return collectively(runtime, name, hash, check, work);
 }
 
 /// The same, submitted: in one process the work goes on in a thread of its own; on several ranks it is over when
 /// the call returns.
 template <class Result, class Check, class Work>
-Completion<Result> submit_call(std::string_view name, Runtime& runtime, std::uint64_t hash, const Check& check,
-                               const Work& work) {
+Completion<Result> submit_call(std::string_view name, Runtime& runtime, std::uint64_t hash,
+                               const Check& check, const Work& work) {
   if (runtime.size() > 1) {
     auto result = std::make_shared<Result>(call_now<Result>(name, runtime, hash, check, work));
     return {std::make_unique<FinishedWork<Result>>(result), result};
@@ -85,14 +88,20 @@ class ConvergenceTest {
     if (!single && estimate(convergence) <= tolerance_) return true;
     worse_ = convergence < 0.9 * best_ ? 0 : worse_ + 1;
     best_ = std::min(best_, convergence);
+    // As near as the filter lets it come: all eigenvalues are near 1, and no step brings them nearer.
+    if (!single && worse_ >= 2 && convergence < 0.5) return true;
     if (iteration < iterations_ && (worse_ < 12 || best_ * root_ > 1)) return false;
     const bool exhausted = iteration >= iterations_;
-    throw IterationEnded{{exhausted ? StatusCode::iterations_exhausted : StatusCode::stagnated, stage_, iteration,
-                          fmt::format("convergence {:.2e} after {} steps; the tolerance is {:.2e}", convergence,
-                                      iteration, tolerance_)}};
+    throw IterationEnded{{exhausted ? StatusCode::iterations_exhausted : StatusCode::stagnated, stage_,
+                          iteration,
+                          fmt::format("convergence {:.2e} after {} steps; the tolerance is {:.2e}",
+                                      convergence, iteration, tolerance_)}};
   }
-  /// What the step leaves: near 1 a step of order p leaves at most the p-th power.
+  /// What the step leaves: of an eigenvalue near 1 at most the p-th power, p its order. All of I - T may be that of a
+  /// single eigenvalue, unless it is too much for one near 1.
   double estimate(double convergence) const {
+    const double all = convergence * root_;
+    if (all < 0.5) return std::pow(all, order_) / std::max(root_, 1.0);
     return convergence < 0.5 ? std::pow(convergence, order_) : convergence;
   }
 
@@ -113,21 +122,21 @@ double relative_norm(const BlockSparseMatrix<T>& a) {
 
 /// The public entries of a function `name` of a matrix: solve_##name(runtime, problem, options) does it, what it
 /// needs is needs_##name, and problem_hash and require_problem know its problem.
-#define TESSERA_DEFINE_FUNCTION(name, Result, Problem)                                                          \
-  template <class T>                                                                                            \
-  Completion<Result> submit_##name(Runtime& runtime, const Problem<T>& problem,                                 \
-                                   const MatrixFunctionOptions& options) {                                      \
-    return submit_call<Result>(                                                                                 \
-        "submit_" #name, runtime, problem_hash(problem, options),                                               \
-        [&] { require_problem(runtime, problem, options, needs_##name); },                                      \
-        [&runtime, problem, options] { return solve_##name<T>(runtime, problem, options); });                   \
-  }                                                                                                             \
-  template <class T>                                                                                            \
-  Result name(Runtime& runtime, const Problem<T>& problem, const MatrixFunctionOptions& options) {              \
-    return call_now<Result>(                                                                                    \
-        #name, runtime, problem_hash(problem, options),                                                         \
-        [&] { require_problem(runtime, problem, options, needs_##name); },                                      \
-        [&] { return solve_##name<T>(runtime, problem, options); });                                            \
+#define TESSERA_DEFINE_FUNCTION(name, Result, Problem)                                             \
+  template <class T>                                                                               \
+  Completion<Result> submit_##name(Runtime& runtime, const Problem<T>& problem,                    \
+                                   const MatrixFunctionOptions& options) {                         \
+    return submit_call<Result>(                                                                    \
+        "submit_" #name, runtime, problem_hash(problem, options),                                  \
+        [&] { require_problem(runtime, problem, options, needs_##name); },                         \
+        [&runtime, problem, options] { return solve_##name<T>(runtime, problem, options); });      \
+  }                                                                                                \
+  template <class T>                                                                               \
+  Result name(Runtime& runtime, const Problem<T>& problem, const MatrixFunctionOptions& options) { \
+    return call_now<Result>(                                                                       \
+        #name, runtime, problem_hash(problem, options),                                            \
+        [&] { require_problem(runtime, problem, options, needs_##name); },                         \
+        [&] { return solve_##name<T>(runtime, problem, options); });                               \
   }
 #define TESSERA_INSTANTIATE_FUNCTION(T, name, Result, Problem)                                             \
   template Completion<Result> submit_##name<T>(Runtime&, const Problem<T>&, const MatrixFunctionOptions&); \
@@ -135,7 +144,8 @@ double relative_norm(const BlockSparseMatrix<T>& a) {
 
 template <class T>
 std::uint64_t problem_hash(const MatrixFunctionProblem<T>& problem, const MatrixFunctionOptions& options) {
-  return argument_hash(shape_hash(problem.a), problem.start ? shape_hash(*problem.start) : 1, options_hash(options));
+  return argument_hash(shape_hash(problem.a), problem.start ? shape_hash(*problem.start) : 1,
+                       options_hash(options));
 }
 template <class T>
 std::uint64_t problem_hash(const PurificationProblem<T>& problem, const MatrixFunctionOptions& options) {
@@ -150,7 +160,8 @@ void require_problem(const Runtime& runtime, const MatrixFunctionProblem<T>& pro
   require_options(options, needs);
   require_operand("a", runtime, problem.a, needs.half_stored);
   if (!problem.start) return;
-  if (!needs.takes_start) throw InvalidArgument("start", "a matrix", "none: this function cannot refine a result");
+  if (!needs.takes_start)
+    throw InvalidArgument("start", "a matrix", "none: this function cannot refine a result");
   require_operand("start", runtime, *problem.start, false);
   require_sizes("start", problem.start->layout(), problem.a.layout());
 }

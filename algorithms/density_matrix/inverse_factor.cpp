@@ -23,16 +23,20 @@ BlockSparseMatrix<T> transformed(BlockAlgebra<T>& algebra, const BlockSparseMatr
 
 template <class T>
 double refine_inverse_factor(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& a, BlockSparseMatrix<T>& z,
-                             const MatrixFunctionOptions& options, bool far) {
+                             const MatrixFunctionOptions& options) {
   constexpr const char* stage = "inverse_factor";
   const int order = options.order > 0 ? options.order : 3;
   ConvergenceTest<T> test(stage, options, order, a.rows());
   Contraction contraction;
   for (Index iteration = 1;; ++iteration) {
     auto rest = transformed(algebra, a, z);
-    if (iteration == 1 && far && options.scaled && a.rows() > 0)
-      contraction = {inverse_root_map(order), positive_interval(algebra.runtime(), rest, stage)};
     const auto& identity = algebra.identity(a.layout());
+    if (iteration == 1) {
+      // A refined factor may be near enough.
+      const auto first = algebra.sum({{-1, &rest}, {1, &identity}});
+      if (options.scaled && a.rows() > 0 && frobenius_norm(first) > 0.5)
+        contraction = {inverse_root_map(order), positive_interval(algebra.runtime(), rest, stage)};
+    }
     algebra.add(-1, rest, 1, identity);
     const double convergence = relative_norm(rest);
     const bool last = test.last_step(iteration, convergence, contraction.near_one());
@@ -53,7 +57,7 @@ MatrixFunctionResult<T> solve_inverse_factor(Runtime& runtime, const MatrixFunct
   report_iteration(result, [&] {
     BlockAlgebra<T> algebra(runtime, options.filter_eps, options.monitor, result);
     result.value = start_of_inverse_factor(algebra, problem.a, problem.start);
-    result.error = refine_inverse_factor(algebra, problem.a, result.value, options, true);
+    result.error = refine_inverse_factor(algebra, problem.a, result.value, options);
     if (!options.check) return;
     algebra.set_filter_eps(0);
     auto rest = transformed(algebra, problem.a, result.value);
@@ -67,21 +71,17 @@ MatrixFunctionResult<T> solve_inverse_factor(Runtime& runtime, const MatrixFunct
 template <class T>
 BlockSparseMatrix<T> start_of_inverse_factor(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& a,
                                              const BlockSparseMatrix<T>* start) {
-  if (start) {
-    if (start->layout() == full_layout(a.layout())) return algebra.copied(*start);
-    return algebra.in_sequence(
-        [&](Sequence& sequence) { return redistribute(sequence, *start, full_layout(a.layout())); });
-  }
+  if (start) return algebra.in_layout(*start, full_layout(a.layout()));
   return algebra.in_sequence([&](Sequence& sequence) {
     return transpose(sequence, block_diagonal_inverse_cholesky(sequence, a), true);
   });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                          \
-  template double refine_inverse_factor<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&,               \
-                                           BlockSparseMatrix<T>&, const MatrixFunctionOptions&, bool); \
-  template BlockSparseMatrix<T> start_of_inverse_factor<T>(                                             \
-      BlockAlgebra<T>&, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>*);
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template double refine_inverse_factor<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&,                 \
+                                           BlockSparseMatrix<T>&, const MatrixFunctionOptions&);          \
+  template BlockSparseMatrix<T> start_of_inverse_factor<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&, \
+                                                           const BlockSparseMatrix<T>*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

@@ -95,8 +95,9 @@ double trace_of_log(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& e, dou
     error = rest(k);
     if (error <= tolerance) return sum;
     if (iteration > options.iterations)
-      throw IterationEnded{{StatusCode::iterations_exhausted, stage, iteration - 1,
-                            fmt::format("the series is known to {:.1e}; the tolerance is {:.1e}", error, tolerance)}};
+      throw IterationEnded{
+          {StatusCode::iterations_exhausted, stage, iteration - 1,
+           fmt::format("the series is known to {:.1e}; the tolerance is {:.1e}", error, tolerance)}};
     auto next = BlockSparseMatrix<T>(BlockPattern::make(algebra.runtime(), e.layout(), {}));
     const ProductSums sums = algebra.product(1, e, power, 0, next);
     sum -= sums.trace / static_cast<double>(++k);
@@ -119,16 +120,17 @@ LogDeterminantResult solve_log_determinant(Runtime& runtime, const MatrixFunctio
         algebra.in_sequence([&](Sequence& sequence) { return block_diagonal_inverse_cholesky(sequence, a); });
     algebra.finish();
     double value = 2 * log_of_diagonal(inverse);
-    auto b = algebra.product(1, algebra.product(1, inverse, a, full_layout(a.layout())), {inverse, Op::adjoint},
-                             a.layout());
+    auto b = algebra.product(1, algebra.product(1, inverse, a, full_layout(a.layout())),
+                             {inverse, Op::adjoint}, a.layout());
     algebra.count_products();
     // log det B = 2^k log det B^(1 / 2^k)
     constexpr double near = 0.3;
     double factor = 1;
     for (;;) {
-      const SpectralInterval ends = positive_interval(runtime, b, "log_determinant");
+      const PositiveInterval ends = positive_interval(runtime, b, "log_determinant");
       // Around the middle of the spectrum the series is shortest.
-      const double c = (ends.lower + ends.upper) / 2, bound = std::max(ends.upper / c - 1, 1 - ends.lower / c);
+      const double c = (ends.lower + ends.upper) / 2,
+                   bound = std::max(ends.upper / c - 1, 1 - ends.lower / c);
       if (bound > near) {
         MatrixFunctionOptions of_roots = options;
         of_roots.tolerance = 0;
@@ -161,7 +163,7 @@ using namespace detail;
 
 TESSERA_DEFINE_FUNCTION(matrix_exponential, MatrixFunctionResult<T>, MatrixFunctionProblem)
 TESSERA_DEFINE_FUNCTION(log_determinant, LogDeterminantResult, MatrixFunctionProblem)
-#define TESSERA_INSTANTIATE(T)                                                                          \
+#define TESSERA_INSTANTIATE(T)                                                                        \
   TESSERA_INSTANTIATE_FUNCTION(T, matrix_exponential, MatrixFunctionResult<T>, MatrixFunctionProblem) \
   TESSERA_INSTANTIATE_FUNCTION(T, log_determinant, LogDeterminantResult, MatrixFunctionProblem)
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/density_matrix/matrix_sign.hpp>
-
 #include <tessera/algorithms/density_matrix/contraction.hpp>
 #include <tessera/algorithms/density_matrix/function_call.hpp>
+#include <tessera/algorithms/density_matrix/matrix_sign.hpp>
 
 namespace tessera::detail {
 
@@ -11,15 +10,21 @@ namespace {
 
 constexpr FunctionNeeds needs_matrix_sign{.least_order = 2, .most_order = 7};
 
-/// The smallest share of its norm at which an eigenvalue of X, T = X^2, begins, below 1.
+/// Of X, ||X||_2 at most 1, given T = X^2.
+/// @throws IterationEnded where an eigenvalue of X is nearer to 0 than the filter, or rounding, tells from it
 template <class T>
-Contraction sign_contraction(Runtime& runtime, const BlockSparseMatrix<T>& square, int order) {
-  // An eigenvalue nearer to 0 than this costs some steps more, and no wrong sign.
-  constexpr double least = 1e-8;
-  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = square}, {.tolerance = 1e-3});
-  if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
-  const double lower = std::max({ends.lowest.bound, 0.1 * ends.lowest.value, least});
-  return {inverse_root_map(order), {lower, std::max(1.02 * ends.highest.bound, lower)}};
+Contraction sign_contraction(Runtime& runtime, const BlockSparseMatrix<T>& square, int order,
+                             double filter_eps) {
+  double lowest = 0;
+  const PositiveInterval found = positive_interval_of(runtime, square, lowest);
+  // Eigenvalues of X^2 are known to the rounding of its norm, those of X to the root of that.
+  const double rounding =
+      (100 + 10 * std::sqrt(static_cast<double>(square.rows()))) * static_cast<double>(precision<T>);
+  const double blind = std::max(filter_eps, std::sqrt(rounding));
+  if (lowest < blind * blind)
+    throw IterationEnded{{StatusCode::no_gap, "matrix_sign", 0,
+                          fmt::format("an eigenvalue within {:.1e} of 0, relative to the norm", blind)}};
+  return {inverse_root_map(order), found};
 }
 
 }  // namespace
@@ -33,7 +38,7 @@ double iterate_sign(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& x, const Mat
   for (Index iteration = 1;; ++iteration) {
     auto square = algebra.product(1, x, x, x.layout());
     if (iteration == 1 && options.scaled && x.symmetry() != Symmetry::none)
-      contraction = sign_contraction(algebra.runtime(), square, order);
+      contraction = sign_contraction(algebra.runtime(), square, order, options.filter_eps);
     algebra.add(-1, square, 1, algebra.identity(x.layout()));
     const double convergence = relative_norm(square);
     const bool last = test.last_step(iteration, convergence, contraction.near_one());

@@ -7,13 +7,12 @@
 
 namespace tessera::detail {
 
-/// Z with Z^H S Z = I, as a product of what it is made of: Z = B R, B block-diagonal and R half-stored, or R alone
-/// without symmetry (a former Z, refined).
+/// Z with Z^H S Z = I, stored in full; nothing where S is the identity.
 template <class T>
 class OrthonormalBasis {
  public:
   using Matrix = BlockSparseMatrix<T>;
-  /// Without an overlap: the identity.
+  /// Of the identity.
   OrthonormalBasis() = default;
   /// @param former Z of an overlap nearby, or null
   /// @throws IterationEnded
@@ -23,13 +22,13 @@ class OrthonormalBasis {
   /// Z^H A Z, A half-stored: half-stored.
   Matrix to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& a) const;
   /// factor Z X Z^H, X half-stored, in a half-stored layout.
-  Matrix from_orthonormal(BlockAlgebra<T>& algebra, double factor, const Matrix& x, const BlockLayout& layout) const;
-  /// Z, in full; empty for the identity.
-  Matrix factor(BlockAlgebra<T>& algebra) const;
+  Matrix from_orthonormal(BlockAlgebra<T>& algebra, double factor, const Matrix& x,
+                          const BlockLayout& layout) const;
+  /// Z; empty for the identity.
+  Matrix& factor() noexcept { return factor_; }
 
  private:
-  Matrix block_;  ///< B = L^{-H}; empty with a former Z
-  Matrix root_;   ///< R
+  Matrix factor_;
 };
 
 }  // namespace tessera::detail

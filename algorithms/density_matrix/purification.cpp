@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/density_matrix/purification.hpp>
-
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/trace_history.hpp>
 
 namespace tessera::detail {
@@ -18,17 +17,12 @@ struct Traces {
   double square = 0;  ///< ||X||_F^2 = trace(X^2)
 };
 
-/// Of X and X^2: what tells how far X is from idempotent.
-struct Idempotency {
-  double v = 0;  ///< ||X - X^2||_F
-  double w = 0;  ///< trace(X - X^2)
-};
-
 /// @param dot trace(X^3)  @param fourth trace(X^4)
+template <class T>
 Idempotency idempotency_of(const Traces& x, double dot, double fourth) {
-  // The difference of sums of this size carries their rounding.
-  const double rounding = 4e-16 * x.square;
-  return {std::sqrt(std::max(x.square - 2 * dot + fourth, rounding)), x.trace - x.square};
+  // Sums of this size carry their rounding, in double, into their difference; the elements of X^2 that of T.
+  const double rounding = (8e-16 + std::pow(static_cast<double>(precision<T>), 2)) * x.square;
+  return {x.square - 2 * dot + fourth, x.trace - x.square, rounding};
 }
 
 /// The filter moves eigenvalues; each product by about its share of a row, in units of the spectrum's width.
@@ -60,32 +54,41 @@ class Purification {
   /// McWeeny's step would be the last one: it leaves three times the square. `grows`: by how much at most the step
   /// after `found` has moved X from idempotent.
   bool nearly_idempotent(const Idempotency& found, double grows) const {
-    const double v = grows * found.v;
-    return v < 0.1 && 3 * v * v <= tolerance_ * std::sqrt(traces.square);
+    const double v = grows * found.v();
+    // Smaller values cannot be told from 0.
+    return v < 0.1 &&
+           (3 * v * v <= tolerance_ * std::sqrt(traces.square) || found.v_squared <= 4 * found.rounding);
   }
 
   /// Ends a step that began with `found`.
-  void end_step(const Idempotency& found, const StepPolynomial& polynomial, double norm) {
-    history_.add(found.v, found.w, polynomial);
+  void end_step(const Idempotency& found, const StepPolynomial& polynomial, double norm,
+                bool keeps_order = true) {
+    history_.add(found, polynomial, keeps_order);
     algebra_.end_step({.stage = stage_,
                        .iteration = ++iteration_,
-                       .convergence = norm > 0 ? found.v / norm : 0,
+                       .convergence = norm > 0 ? found.v() / norm : 0,
                        .electrons = problem_.occupation * traces.trace,
                        .energy = std::numeric_limits<double>::quiet_NaN()},
                       x);
-    if (iteration_ >= options_.iterations) fail(StatusCode::iterations_exhausted, found, "after");
+  }
+  /// The iteration goes on.
+  void expect_next_step(const Idempotency& found) const {
     // States nearer to each other than the filter, or rounding, tells apart.
-    const double blind = std::max(options_.filter_eps, 1e3 * static_cast<double>(precision<T>)) *
-                         (problem_.spectrum.upper - problem_.spectrum.lower);
-    if (found.v > 0.2 && history_.resolution() < 0.1 * blind)
-      fail(StatusCode::no_gap, found, "no gap is seen at this number of electrons after");
+    const double width = problem_.spectrum.upper - problem_.spectrum.lower,
+                 resolution = history_.resolution();
+    const double blind = std::max(options_.filter_eps, 1e3 * static_cast<double>(precision<T>)) * width;
+    const bool exhausted = iteration_ >= options_.iterations, seen = found.v() < 0.2;
+    if (!seen && (resolution < 0.1 * blind || (exhausted && resolution < 1e-4 * width)))
+      fail(StatusCode::no_gap, found, fmt::format("no gap above {:.1e} is seen after", resolution));
+    if (exhausted) fail(StatusCode::iterations_exhausted, found, "after");
   }
 
   /// The last step, X <- 3 X^2 - 2 X^3 in X and the residual R = X^2 - X: X + R - 2 X R, and the result.
   Projector<T> finish() {
     auto rest = algebra_.copied(x);
     algebra_.product(1, x, x, -1, rest);
-    const Idempotency found{frobenius_norm(rest), traces.trace - traces.square};
+    const double v = frobenius_norm(rest);
+    const Idempotency found{v * v, traces.trace - traces.square, 0};
     const double norm = std::sqrt(traces.square);
     auto next = algebra_.sum({{1, &x}, {1, &rest}});
     const ProductSums sums = algebra_.product(-2, x, rest, 1, next);
@@ -97,17 +100,17 @@ class Purification {
 
   /// X after the last step, which began with `found`.
   Projector<T> result(const Idempotency& found) {
-    if (found.v > 0.2 || std::abs(traces.trace - problem_.states) > 0.5)
+    if (found.v() > 0.2 || std::abs(traces.trace - problem_.states) > 0.5)
       fail(StatusCode::no_gap, found, "the projector has another number of states after");
     return {std::move(x), history_.chemical_potential(),
             history_.gap(slack_of(options_.filter_eps, problem_.spectrum))};
   }
 
  private:
-  [[noreturn]] void fail(StatusCode code, const Idempotency& found, const char* what) const {
+  [[noreturn]] void fail(StatusCode code, const Idempotency& found, const std::string& what) const {
     throw IterationEnded{{code, stage_, iteration_,
                           fmt::format("{} {} steps: {:.6f} states of {:.0f}, ||X - X^2||_F = {:.2e}", what,
-                                      iteration_, traces.trace, problem_.states, found.v)}};
+                                      iteration_, traces.trace, problem_.states, found.v())}};
   }
   const char* stage_;
   BlockAlgebra<T>& algebra_;
@@ -130,7 +133,7 @@ Projector<T> purify_trs4(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& 
     const ProductSums sums = algebra.product(1, x, x, 0, square, &x);
     const double dot = sums.dot, fourth = sums.frobenius_norm * sums.frobenius_norm;
     const Traces before = state.traces;
-    const Idempotency found = idempotency_of(before, dot, fourth);
+    const Idempotency found = idempotency_of<T>(before, dot, fourth);
     // F(x) = x^2 (4 x - 3 x^2), G(x) = x^2 (1 - x)^2
     const double f = 4 * dot - 3 * fourth, g = sums.trace - 2 * dot + fourth;
     const double missing = problem.states - f;
@@ -163,6 +166,7 @@ Projector<T> purify_trs4(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& 
     }
     state.end_step(found, polynomial, std::sqrt(before.square));
     if (last) return state.result(found);
+    state.expect_next_step(found);
   }
 }
 
@@ -226,7 +230,8 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
     const auto polynomial = step.polynomial();
     const double a = polynomial[2], b = polynomial[1], c = polynomial[0];
     BlockSparseMatrix<T> next(BlockPattern::make(algebra.runtime(), x.layout(), {}));
-    if (b != 0) next = c != 0 ? algebra.sum({{b, &x}, {c, &algebra.identity(x.layout())}}) : algebra.sum({{b, &x}});
+    if (b != 0)
+      next = c != 0 ? algebra.sum({{b, &x}, {c, &algebra.identity(x.layout())}}) : algebra.sum({{b, &x}});
     const ProductSums sums = algebra.product(a, x, x, b != 0 ? 1 : 0, next, &x);
     x = std::move(next);
     const double after = sums.frobenius_norm * sums.frobenius_norm;
@@ -234,20 +239,24 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
     // Of X^2 = (next - b X - c I) / a.
     const double dot = (sums.dot - b * before.square - c * before.trace) / a;
     const double fourth = (after + b * b * before.square + c * c * n - 2 * b * sums.dot - 2 * c * sums.trace +
-                           2 * b * c * before.trace) / (a * a);
-    const Idempotency found = idempotency_of(before, dot, fourth);
-    state.end_step(found, polynomial, std::sqrt(before.square));
+                           2 * b * c * before.trace) /
+                          (a * a);
+    const Idempotency found = idempotency_of<T>(before, dot, fourth);
+    state.end_step(found, polynomial, std::sqrt(before.square), step.stretch == 1);
     // A step of second order doubles at most what one side lacks.
     if (state.nearly_idempotent(found, 2) && std::abs(state.traces.trace - problem.states) < 0.5)
       return state.finish();
+    state.expect_next_step(found);
   }
 }
 
 template <class T>
-std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem) {
+std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra,
+                                              const OrthonormalProblem<T>& problem) {
   const BlockLayout& layout = problem.hamiltonian.layout();
   const double n = static_cast<double>(problem.hamiltonian.rows());
-  constexpr double infinity = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity(),
+                   none = std::numeric_limits<double>::quiet_NaN();
   const SpectralInterval ends = problem.spectrum;
   if (problem.states <= 0)
     return Projector<T>{algebra.in_sequence([&](Sequence& sequence) {
@@ -256,13 +265,16 @@ std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra, const Or
                         n > 0 ? ends.lower : 0,
                         {{none, none}, {n > 0 ? ends.lower : none, n > 0 ? infinity : none}}};
   if (problem.states >= n)
-    return Projector<T>{algebra.copied(algebra.identity(layout)), ends.upper, {{-infinity, ends.upper}, {none, none}}};
+    return Projector<T>{
+        algebra.copied(algebra.identity(layout)), ends.upper, {{-infinity, ends.upper}, {none, none}}};
   return std::nullopt;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                \
-  template Projector<T> purify_trs4<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&, const DensityOptions&); \
-  template Projector<T> purify_tc2<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&, const DensityOptions&);  \
+#define TESSERA_INSTANTIATE(T)                                                         \
+  template Projector<T> purify_trs4<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&, \
+                                       const DensityOptions&);                         \
+  template Projector<T> purify_tc2<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&,  \
+                                      const DensityOptions&);                          \
   template std::optional<Projector<T>> trivial_projector<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -33,9 +33,9 @@ MatrixFunctionResult<T> solve_purify(Runtime& runtime, const PurificationProblem
     BlockAlgebra<T> algebra(runtime, options.filter_eps, options.monitor, result);
     auto& p = result.value = algebra.copied(problem.density);
     const double norm = frobenius_norm(p);
-    const double tolerance = options.tolerance > 0
-                                 ? options.tolerance
-                                 : std::max(0.01 * options.filter_eps, 10 * static_cast<double>(precision<T>));
+    const double tolerance =
+        options.tolerance > 0 ? options.tolerance
+                              : std::max(0.01 * options.filter_eps, 10 * static_cast<double>(precision<T>));
     BlockSparseMatrix<T> ps;
     double convergence = 1;
     // McWeeny's step leaves three times the square.
@@ -49,9 +49,12 @@ MatrixFunctionResult<T> solve_purify(Runtime& runtime, const PurificationProblem
         algebra.product(-2, left, rest, 1, p);
       else
         algebra.product(-2, algebra.sum({{1, &p}, {-1, &rest}}), rest, 1, p);
-      algebra.end_step({.stage = stage, .iteration = iteration, .convergence = convergence,
-                        .electrons = problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p))},
-                       p);
+      algebra.end_step(
+          {.stage = stage,
+           .iteration = iteration,
+           .convergence = convergence,
+           .electrons = problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p))},
+          p);
       if (iteration >= options.iterations && 3 * convergence * convergence > tolerance)
         throw IterationEnded{{StatusCode::iterations_exhausted, stage, iteration,
                               fmt::format("||PSP - P|| / ||P|| = {:.2e}", convergence)}};

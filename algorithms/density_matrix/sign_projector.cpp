@@ -34,8 +34,8 @@ BlockSparseMatrix<T> states_below(BlockAlgebra<T>& algebra, const OrthonormalPro
 
 /// The table's line for one mu.
 template <class T>
-void end_search_step(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem, Index iteration, double found,
-                     const BlockSparseMatrix<T>& x) {
+void end_search_step(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem, Index iteration,
+                     double found, const BlockSparseMatrix<T>& x) {
   algebra.end_step({.stage = "chemical_potential",
                     .iteration = iteration,
                     .convergence = std::abs(problem.occupation * (found - problem.states)),
@@ -61,26 +61,36 @@ Projector<T> projector_by_sign(BlockAlgebra<T>& algebra, const OrthonormalProble
     }
     return {states_below(algebra, problem, options, mu), mu, {{none, mu}, {mu, none}}};
   }
-  const double miss =
-      options.electron_tolerance > 0 ? options.electron_tolerance / problem.occupation : 0.5;
+  const double miss = options.electron_tolerance > 0 ? options.electron_tolerance / problem.occupation : 0.5;
   // States are told apart by the filter, or by rounding.
-  const double blind = std::max(options.filter_eps, 1e3 * static_cast<double>(precision<T>)) * (ends.upper - ends.lower);
-  double lower = ends.lower, upper = ends.upper;
+  const double blind =
+      std::max(options.filter_eps, 1e3 * static_cast<double>(precision<T>)) * (ends.upper - ends.lower);
+  double lower = ends.lower, upper = ends.upper, share = 0.5;
   for (Index iteration = 1;; ++iteration) {
-    const double mu = (lower + upper) / 2;
-    auto x = states_below(algebra, problem, options, mu);
+    const double mu = lower + share * (upper - lower);
+    BlockSparseMatrix<T> x;
+    try {
+      x = states_below(algebra, problem, options, mu);
+    } catch (const IterationEnded& ended) {
+      // A state at mu itself: another mu is tried beside it.
+      if (ended.status.code != StatusCode::no_gap || upper - lower < blind || share < 0.1) throw;
+      share *= 0.77;
+      continue;
+    }
+    share = 0.5;
     const double found = real_part(trace(x));
     end_search_step(algebra, problem, iteration, found, x);
     if (std::abs(found - problem.states) < miss) return {std::move(x), mu, {{none, mu}, {mu, none}}};
     (found < problem.states ? lower : upper) = mu;
     if (upper - lower < blind || iteration >= options.iterations)
-      throw IterationEnded{{StatusCode::no_gap, "chemical_potential", iteration,
-                            fmt::format("no gap between {:.10g} and {:.10g}: {:.3f} states below mu, {:.0f} are wanted",
-                                        lower, upper, found, problem.states)}};
+      throw IterationEnded{
+          {StatusCode::no_gap, "chemical_potential", iteration,
+           fmt::format("no gap between {:.10g} and {:.10g}: {:.3f} states below mu, {:.0f} are wanted", lower,
+                       upper, found, problem.states)}};
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                      \
+#define TESSERA_INSTANTIATE(T)                                                               \
   template Projector<T> projector_by_sign<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&, \
                                              const DensityOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -20,11 +20,10 @@ SquareRoots<T> coupled_square_roots(BlockAlgebra<T>& algebra, const BlockSparseM
                                     const MatrixFunctionOptions& options);
 
 /// The iteration of inverse_factor from a matrix Z, which it replaces. Returns the estimated error.
-/// @param far  Z^H A Z may be far from the identity: its spectrum is looked for
 /// @throws IterationEnded
 template <class T>
 double refine_inverse_factor(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& a, BlockSparseMatrix<T>& z,
-                             const MatrixFunctionOptions& options, bool far);
+                             const MatrixFunctionOptions& options);
 
 /// Where that iteration begins: `start`, or the adjoint inverse Cholesky factors of A's diagonal blocks.
 template <class T>

@@ -26,9 +26,9 @@ namespace tessera {
 enum class DensityMethod {
   automatic,  ///< trs4, or sp2 where bounds of the gap are given, or sign where a chemical potential is given
   sign,       ///< 1/2 (I - sign(H' - mu I)) (seed, eq. 3); without a given mu it is searched by bisection
-  trs4,       ///< trace-resetting purification of fourth order (Niklasson, Tymczak, Challacombe, J. Chem. Phys. 118
-              ///< (2003) 8611; seed, eqs. 5 and 6)
-  tc2,        ///< trace-correcting purification of second order (Niklasson, Phys. Rev. B 66 (2002) 155115)
+  trs4,  ///< trace-resetting purification of fourth order (Niklasson, Tymczak, Challacombe, J. Chem. Phys. 118
+         ///< (2003) 8611; seed, eqs. 5 and 6)
+  tc2,   ///< trace-correcting purification of second order (Niklasson, Phys. Rev. B 66 (2002) 155115)
   sp2,  ///< the same, each step stretched by the bounds of the gap (Rubensson, J. Chem. Theory Comput. 7 (2011)
         ///< 1233): about half the products; without bounds it is tc2
   dense,  ///< the occupied states of the dense eigenproblem (eigensolve)
@@ -73,7 +73,7 @@ struct DensityOptions {
   double tolerance = 0;
   Index iterations = 100;  ///< of each iteration, at most
   int sign_order = 2;      ///< of matrix_sign
-  int factor_order = 3;    ///< of matrix_square_roots
+  int factor_order = 3;    ///< of inverse_factor
   bool scaled = true;      ///< MatrixFunctionOptions::scaled
   /// Electrons by which a search for mu (sign) may miss: half a state if not positive.
   double electron_tolerance = 0;
@@ -95,19 +95,18 @@ struct DensityResult : IterationReport {
   BlockSparseMatrix<T> energy_weighted;  ///< if it was asked for, in H's layout
   BlockSparseMatrix<T> inverse_factor;   ///< Z, to begin the next computation with; empty without an overlap
   DensityMethod method = DensityMethod::automatic;  ///< that was used
-  double chemical_potential = 0;                    ///< mu, between the highest occupied and the lowest other state
-  double energy = 0;                                ///< trace(P H)
-  double electrons = 0;                             ///< trace(P S)
-  GapBounds gap{};          ///< of the states, from the traces of the iterations
-  double idempotency = 0;   ///< ||P S P / occupation - P||_F / ||P||_F, if it was asked for
-  double commutator = 0;    ///< ||S P H - H P S||_F / sqrt(n), if it was asked for
+  double chemical_potential = 0;  ///< mu, between the highest occupied and the lowest other state
+  double energy = 0;              ///< trace(P H)
+  double electrons = 0;           ///< trace(P S)
+  GapBounds gap{};                ///< of the states, from the traces of the iterations
+  double idempotency = 0;         ///< ||P S P / occupation - P||_F / ||P||_F, if it was asked for
+  double commutator = 0;          ///< ||S P H - H P S||_F / sqrt(n), if it was asked for
 };
 
 /// Submits the computation. On one rank it goes on in a thread of its own: many may be in flight (spin channels,
 /// k-points). On several ranks it is over when the call returns. Collective.
 ///
-/// 1. Z with Z^H S Z = I: L^{-H} (L^{-1} S L^{-H})^{-1/2}, L the Cholesky factors of S's diagonal blocks, by the coupled
-///    iteration (matrix_square_roots), or a former Z, refined (inverse_factor).
+/// 1. Z with Z^H S Z = I: the inverse Cholesky factors of S's diagonal blocks, or a former Z, refined (inverse_factor).
 /// 2. H' = Z^H H Z, and the bounds of its spectrum by Lanczos (extremal_eigenvalues).
 /// 3. X: 1 on the occupied states of H', 0 on the others, by the method. All iterates are half-stored.
 /// 4. P = occupation Z X Z^H.
@@ -125,22 +124,23 @@ template <class T>
                                               const DensityOptions& options = {});
 /// The same on H's Runtime.
 template <class T>
-[[nodiscard]] DensityResult<T> density_matrix(const DensityProblem<T>& problem, const DensityOptions& options = {});
+[[nodiscard]] DensityResult<T> density_matrix(const DensityProblem<T>& problem,
+                                              const DensityOptions& options = {});
 
 /// @cond
 // With these a problem in braces finds its scalar type.
-#define TESSERA_DENSITY(T)                                                                                     \
-  inline Completion<DensityResult<T>> submit_density_matrix(Runtime& runtime, const DensityProblem<T>& problem, \
-                                                            const DensityOptions& options = {}) {              \
-    return submit_density_matrix<T>(runtime, problem, options);                                                \
-  }                                                                                                            \
-  [[nodiscard]] inline DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& problem,     \
-                                                       const DensityOptions& options = {}) {                   \
-    return density_matrix<T>(runtime, problem, options);                                                       \
-  }                                                                                                            \
-  [[nodiscard]] inline DensityResult<T> density_matrix(const DensityProblem<T>& problem,                       \
-                                                       const DensityOptions& options = {}) {                   \
-    return density_matrix<T>(problem, options);                                                                \
+#define TESSERA_DENSITY(T)                                                                                 \
+  inline Completion<DensityResult<T>> submit_density_matrix(                                               \
+      Runtime& runtime, const DensityProblem<T>& problem, const DensityOptions& options = {}) {            \
+    return submit_density_matrix<T>(runtime, problem, options);                                            \
+  }                                                                                                        \
+  [[nodiscard]] inline DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& problem, \
+                                                       const DensityOptions& options = {}) {               \
+    return density_matrix<T>(runtime, problem, options);                                                   \
+  }                                                                                                        \
+  [[nodiscard]] inline DensityResult<T> density_matrix(const DensityProblem<T>& problem,                   \
+                                                       const DensityOptions& options = {}) {               \
+    return density_matrix<T>(problem, options);                                                            \
   }
 TESSERA_FOR_SCALARS(TESSERA_DENSITY)
 #undef TESSERA_DENSITY

@@ -95,12 +95,14 @@ struct MatrixFunctionResult : IterationReport {
 /// X_0 = A / b, b the smaller of ||A||_F and Gershgorin's bound; Y = I - X^2; X <- X f(Y), f the Taylor
 /// polynomial of (1 - y)^{-1/2} of degree order - 1, orders 2 to 7 (default 2, Newton-Schulz): 2, 3, 4, 4, 5, 5
 /// products a step. Convergence: ||Y||_F / sqrt(n). Error: that of the result. Scaled, the interval of A's
-/// spectrum that is free around 0 is found by Lanczos on X_0^2; eigenvalues at 0 take more than `iterations`
-/// steps, and the status says so.
+/// spectrum that is free around 0 is found by Lanczos on X_0^2, and no_gap says that an eigenvalue is nearer to 0 than
+/// the filter or sqrt((100 + 10 sqrt(n)) eps), relative to b; plain, such eigenvalues take more steps than there may be, or have the sign
+/// that rounding gives them.
 /// Source: the seed of CP2K's LS_SCF (VandeVondele, Borstnik, Hutter, J. Chem. Theory Comput. 8 (2012) 3565,
 /// eqs. 1 and 2); orders and stop as in CP2K; scaling after Chen and Chow, Preprint ANL/MCS-P5059 (2014).
 template <class T>
-Completion<MatrixFunctionResult<T>> submit_matrix_sign(Runtime& runtime, const MatrixFunctionProblem<T>& problem,
+Completion<MatrixFunctionResult<T>> submit_matrix_sign(Runtime& runtime,
+                                                       const MatrixFunctionProblem<T>& problem,
                                                        const MatrixFunctionOptions& options = {});
 /// The same, and waits.
 template <class T>
@@ -118,11 +120,12 @@ Completion<MatrixFunctionResult<T>> submit_inverse_factor(Runtime& runtime,
                                                           const MatrixFunctionOptions& options = {});
 /// The same, and waits.
 template <class T>
-[[nodiscard]] MatrixFunctionResult<T> inverse_factor(Runtime& runtime, const MatrixFunctionProblem<T>& problem,
+[[nodiscard]] MatrixFunctionResult<T> inverse_factor(Runtime& runtime,
+                                                     const MatrixFunctionProblem<T>& problem,
                                                      const MatrixFunctionOptions& options = {});
 
-/// A^{-1}: X <- X (2 I - A X) (Schulz 1933, Hotelling 1943), order 2, or X (3 I - 3 A X + (A X)^2), order 3;
-/// default 2. Begins with `start`, or for a half-stored A, which must be positive definite, with a multiple of
+/// A^{-1}: X <- 2 X - X A X (Schulz 1933, Hotelling 1943), order 2, or 3 X - 3 X A X + X A X A X, order 3; default
+/// 2: 2 and 3 products a step. Begins with `start`, or for a half-stored A, which must be positive definite, with a multiple of
 /// the identity (scaled), else with A^H / (||A||_1 ||A||_inf). Convergence: ||I - A X||_F / sqrt(n). Error:
 /// that of the result.
 template <class T>
@@ -131,7 +134,8 @@ Completion<MatrixFunctionResult<T>> submit_matrix_inverse(Runtime& runtime,
                                                           const MatrixFunctionOptions& options = {});
 /// The same, and waits.
 template <class T>
-[[nodiscard]] MatrixFunctionResult<T> matrix_inverse(Runtime& runtime, const MatrixFunctionProblem<T>& problem,
+[[nodiscard]] MatrixFunctionResult<T> matrix_inverse(Runtime& runtime,
+                                                     const MatrixFunctionProblem<T>& problem,
                                                      const MatrixFunctionOptions& options = {});
 
 /// Both square roots of a Hermitian positive definite matrix.
@@ -196,7 +200,8 @@ struct LogDeterminantResult : IterationReport {
 /// the spectrum is near enough to 1, then trace(log(I - E)) = - sum_k trace(E^k) / k. Steps are those of the
 /// square roots, then one for each power of E. Error: the bound of the remainder of the series, absolute.
 template <class T>
-Completion<LogDeterminantResult> submit_log_determinant(Runtime& runtime, const MatrixFunctionProblem<T>& problem,
+Completion<LogDeterminantResult> submit_log_determinant(Runtime& runtime,
+                                                        const MatrixFunctionProblem<T>& problem,
                                                         const MatrixFunctionOptions& options = {});
 /// The same, and waits.
 template <class T>
@@ -206,8 +211,8 @@ template <class T>
 /// A density matrix that is nearly idempotent: P S P is nearly P.
 template <class T>
 struct PurificationProblem {
-  const BlockSparseMatrix<T>& density;                   ///< P, half-stored; for states of occupation 1
-  const BlockSparseMatrix<T>* overlap = nullptr;         ///< S, half-stored; null: the identity
+  const BlockSparseMatrix<T>& density;            ///< P, half-stored; for states of occupation 1
+  const BlockSparseMatrix<T>* overlap = nullptr;  ///< S, half-stored; null: the identity
 };
 
 /// P <- 3 P S P - 2 P S P S P (McWeeny, Rev. Mod. Phys. 32 (1960) 335) until ||P S P - P||_F <= tolerance ||P||_F,
@@ -223,16 +228,16 @@ template <class T>
 
 /// @cond
 // With these a problem in braces finds its scalar type.
-#define TESSERA_MATRIX_FUNCTION(T, name, Result, Problem)                                                  \
-  inline Completion<Result> submit_##name(Runtime& runtime, const Problem<T>& problem,                     \
-                                          const MatrixFunctionOptions& options = {}) {                     \
-    return submit_##name<T>(runtime, problem, options);                                                    \
-  }                                                                                                        \
-  [[nodiscard]] inline Result name(Runtime& runtime, const Problem<T>& problem,                            \
-                                   const MatrixFunctionOptions& options = {}) {                            \
-    return name<T>(runtime, problem, options);                                                             \
+#define TESSERA_MATRIX_FUNCTION(T, name, Result, Problem)                              \
+  inline Completion<Result> submit_##name(Runtime& runtime, const Problem<T>& problem, \
+                                          const MatrixFunctionOptions& options = {}) { \
+    return submit_##name<T>(runtime, problem, options);                                \
+  }                                                                                    \
+  [[nodiscard]] inline Result name(Runtime& runtime, const Problem<T>& problem,        \
+                                   const MatrixFunctionOptions& options = {}) {        \
+    return name<T>(runtime, problem, options);                                         \
   }
-#define TESSERA_MATRIX_FUNCTIONS(T)                                                             \
+#define TESSERA_MATRIX_FUNCTIONS(T)                                                               \
   TESSERA_MATRIX_FUNCTION(T, matrix_sign, MatrixFunctionResult<T>, MatrixFunctionProblem)         \
   TESSERA_MATRIX_FUNCTION(T, inverse_factor, MatrixFunctionResult<T>, MatrixFunctionProblem)      \
   TESSERA_MATRIX_FUNCTION(T, matrix_inverse, MatrixFunctionResult<T>, MatrixFunctionProblem)      \

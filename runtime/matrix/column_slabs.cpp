@@ -75,7 +75,7 @@ TiledMatrix<T> tiles_of(ColumnSlabs<T>&& slabs) {
 
 #define TESSERA_INSTANTIATE(T)   \
   template class ColumnSlabs<T>; \
-  template TiledMatrix<T> tiles_of<T>(ColumnSlabs<T>&&);
+  template TiledMatrix<T> tiles_of<T>(ColumnSlabs<T> &&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

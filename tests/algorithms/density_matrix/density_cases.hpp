@@ -30,7 +30,8 @@ EigenDecomposition<T> decompose(Matrix<T> a, Matrix<T> b = {}) {
   std::vector<int> iwork(static_cast<std::size_t>(5 * n + 10));
   if (n > 0 && b.rows() == 0) {
     EXPECT_EQ(blas::heevd<T>('V', Uplo::lower, n, a.data(), a.ld(), result.values.data(), work.data(),
-                             Index(work.size()), rwork.data(), Index(rwork.size()), iwork.data(), Index(iwork.size())),
+                             Index(work.size()), rwork.data(), Index(rwork.size()), iwork.data(),
+                             Index(iwork.size())),
               0);
   } else if (n > 0) {
     EXPECT_EQ(blas::hegvd<T>(1, 'V', Uplo::lower, n, a.data(), a.ld(), b.data(), b.ld(), result.values.data(),
@@ -48,7 +49,8 @@ Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b, Op op_b = Op::none) {
   const Index n = op_b == Op::none ? b.cols() : b.rows();
   Matrix<T> c(a.rows(), n);
   if (c.rows() > 0 && n > 0)
-    blas::gemm(Op::none, op_b, c.rows(), n, a.cols(), T(1), a.data(), a.ld(), b.data(), b.ld(), T(0), c.data(), c.ld());
+    blas::gemm(Op::none, op_b, c.rows(), n, a.cols(), T(1), a.data(), a.ld(), b.data(), b.ld(), T(0),
+               c.data(), c.ld());
   return c;
 }
 
@@ -93,7 +95,8 @@ constexpr Index order_of_functions = 29;
 /// The blocks of a dense matrix, all of them.
 template <class T>
 BlockSparseMatrix<T> blocks_of(Runtime& runtime, const Matrix<T>& a, const std::vector<Index>& sizes,
-                               Symmetry symmetry = Symmetry::hermitian, unsigned seed = 0, double threshold = -1) {
+                               Symmetry symmetry = Symmetry::hermitian, unsigned seed = 0,
+                               double threshold = -1) {
   return from_dense<T>(runtime, a.view(), random_layout(runtime, sizes, sizes, symmetry, seed), threshold);
 }
 
@@ -120,7 +123,8 @@ Chain<T> make_chain(Index units, std::uint64_t seed, double coupling = 0.1, doub
   chain.hamiltonian = Matrix<T>(n, n), chain.overlap = Matrix<T>(n, n);
   for (Index j = 0; j < n; ++j)
     for (Index i = j; i < n; ++i) {
-      const double far = std::exp(-2.0 * std::abs(double(position[std::size_t(i)] - position[std::size_t(j)])));
+      const double far =
+          std::exp(-2.0 * std::abs(double(position[std::size_t(i)] - position[std::size_t(j)])));
       const T h = random_scalar<T>(seed, i, j) * RealOf<T>(coupling * far),
               s = random_scalar<T>(seed + 1, i, j) * RealOf<T>(overlap * far);
       const bool full = i % 5 < 2;
