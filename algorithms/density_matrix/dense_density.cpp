@@ -35,17 +35,16 @@ TiledMatrix<T> lower_tiles(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>&
 }  // namespace
 
 template <class T>
-void dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, const DensityOptions& options,
-                   DensityResult<T>& result) {
+BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
+                                   DensityResult<T>& result) {
   const BlockSparseMatrix<T>& h = problem.hamiltonian;
   const Index n = h.rows(), states = static_cast<Index>(std::llround(problem.electrons / problem.occupation));
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   result.gap = {{none, none}, {none, none}};
   if (states == 0 || n == 0) {
-    result.density = algebra.in_sequence([&](Sequence& sequence) {
+    return algebra.in_sequence([&](Sequence& sequence) {
       return zero_matrix<T>(sequence, BlockPattern::make(algebra.runtime(), h.layout(), {}));
     });
-    return;
   }
   EigensolveOptions of_solve =
       resolve_options<T>(algebra.runtime(), n, {.range = index_range(0, std::min(states + 1, n))});
@@ -72,18 +71,15 @@ void dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, c
       algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, tiles, all, -1); });
   algebra.finish();
   BlockSparseMatrix<T> p(BlockPattern::make(algebra.runtime(), h.layout(), {}));
-  const auto multiplied = multiply<T>(
-      algebra.runtime(),
-      {.alpha = T(RealOf<T>(problem.occupation)), .a = vectors, .b = {vectors, Op::adjoint}, .c = p},
-      {.limits = {.end_inner = states}});
+  const auto multiplied = multiply<T>(algebra.runtime(), {.a = vectors, .b = {vectors, Op::adjoint}, .c = p},
+                                      {.limits = {.end_inner = states}});
   if (!multiplied) throw IterationEnded{multiplied.status()};
-  filter(p, options.filter_eps);
-  result.density = std::move(p);
+  return p;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                      \
-  template void dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&, const DensityOptions&, \
-                                 DensityResult<T>&);
+#define TESSERA_INSTANTIATE(T)                                                               \
+  template BlockSparseMatrix<T> dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&, \
+                                                 DensityResult<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

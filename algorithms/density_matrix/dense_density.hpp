@@ -7,11 +7,11 @@
 
 namespace tessera::detail {
 
-/// The density matrix from the occupied eigenvectors of the dense problem: result.density, chemical_potential, gap.
-/// With a filter, blocks of P with a Frobenius norm below it are left out.
+/// The projector sum_occupied c c^H from the eigenvectors of the dense problem; and the result's chemical potential and
+/// gap. No filter.
 /// @throws IterationEnded
 template <class T>
-void dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, const DensityOptions& options,
-                   DensityResult<T>& result);
+BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
+                                   DensityResult<T>& result);
 
 }  // namespace tessera::detail

@@ -6,6 +6,7 @@
 #include <tessera/algorithms/density_matrix/function_call.hpp>
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
+#include <tessera/algorithms/density_matrix/purify.hpp>
 #include <tessera/density_matrix.hpp>
 
 namespace tessera::detail {
@@ -102,44 +103,65 @@ Projector<T> projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& pr
   }
 }
 
-/// ||P S P / occupation - P||_F / ||P||_F and ||S P H - H P S||_F / sqrt(n), with the filter.
+/// ||S P H - H P S||_F / sqrt(n)
 template <class T>
-void measure_errors(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, DensityResult<T>& result) {
-  const auto& p = result.density;
+double commutator_error(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
+                        const BlockSparseMatrix<T>& p) {
   const BlockLayout full = full_layout(p.layout());
-  const auto ps = problem.overlap
-                      ? algebra.product(1, p, *problem.overlap, full)
-                      : algebra.in_sequence([&](Sequence& sequence) { return desymmetrize(sequence, p); });
-  auto rest = algebra.copied(p);
-  algebra.product(1 / problem.occupation, ps, p, -1, rest);
-  const double norm = frobenius_norm(p);
-  result.idempotency = norm > 0 ? frobenius_norm(rest) / norm : 0;
-  // S P H = (P S)^H H; its adjoint is H P S.
-  auto commutator = algebra.product(1, {ps, Op::adjoint}, problem.hamiltonian, full);
-  const auto adjoint = algebra.in_sequence([&](Sequence& sequence) {
-    return redistribute(sequence, transpose(sequence, commutator, true), commutator.layout());
-  });
+  const auto ph = algebra.product(1, p, problem.hamiltonian, full);
+  auto commutator = problem.overlap ? algebra.product(1, *problem.overlap, ph, full) : algebra.copied(ph);
+  const auto adjoint = algebra.in_layout(
+      algebra.in_sequence([&](Sequence& sequence) { return transpose(sequence, commutator, true); }), full);
   algebra.add(1, commutator, -1, adjoint);
   algebra.finish();
-  result.commutator = relative_norm(commutator);
-  algebra.count_products();
+  return relative_norm(commutator);
 }
 
-/// P and what follows from it.
+/// From P of states of occupation 1: the last step, which makes P as idempotent in the metric of S as its products are
+/// exact, so that the energy's error is of second order; then what follows from P.
 template <class T>
 void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, const DensityOptions& options,
-                    DensityResult<T>& result) {
-  const auto& p = result.density;
-  result.energy = real_part(dot(p, problem.hamiltonian));
-  result.electrons = problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p));
+                    BlockSparseMatrix<T> p, DensityResult<T>& result) {
+  algebra.set_filter_eps(last_filter * options.filter_eps);
+  const auto electrons = [&] {
+    return problem.occupation * (problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p)));
+  };
+  // A step leaves three times the square; seldom is one not enough. P's norm is not that of its states, whose number
+  // tells, too, how far they are from full and empty.
+  constexpr Index most = 3;
+  const double tolerance = idempotency_tolerance<T>(options);
+  double before = 1, last = 4, broken = 1;
+  for (Index iteration = 1;
+       iteration <= most && before < 0.5 * last && (3 * before * before > tolerance || broken > tolerance);
+       ++iteration) {
+    last = before;
+    before = mcweeny_step(algebra, p, problem.overlap);
+    algebra.finish();
+    if (options.filter_eps > 0) filter(p, options.filter_eps);
+    result.electrons = electrons();
+    const double states = result.electrons / problem.occupation;
+    broken = std::abs(states - std::round(states)) / std::max(states, 1.0);
+    result.energy = problem.occupation * real_part(dot(p, problem.hamiltonian));
+    algebra.end_step({.stage = "mcweeny",
+                      .iteration = iteration,
+                      .convergence = before,
+                      .electrons = result.electrons,
+                      .energy = result.energy},
+                     p);
+  }
   if (options.energy_weighted) {
-    const auto hp = algebra.product(1 / problem.occupation, problem.hamiltonian, p, full_layout(p.layout()));
+    const auto hp = algebra.product(problem.occupation, problem.hamiltonian, p, full_layout(p.layout()));
     result.energy_weighted = algebra.product(1, p, hp, p.layout());
   }
-  if (options.check) measure_errors(algebra, problem, result);
+  result.error = 3 * before * before;
+  if (options.check) {
+    result.error = result.idempotency = idempotency_error(algebra, p, problem.overlap);
+    result.commutator = problem.occupation * commutator_error(algebra, problem, p);
+  }
+  algebra.scale(problem.occupation, p);
   algebra.finish();
   algebra.count_products();
-  result.error = result.idempotency;
+  result.density = std::move(p);
 }
 
 template <class T>
@@ -151,10 +173,8 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
     const DensityMethod method = chosen_method(problem, options);
     result.method = method;
     const BlockSparseMatrix<T>& h = problem.hamiltonian;
-    if (method == DensityMethod::dense) {
-      dense_density(algebra, problem, options, result);
-      return finish_density(algebra, problem, options, result);
-    }
+    if (method == DensityMethod::dense)
+      return finish_density(algebra, problem, options, dense_density(algebra, problem, result), result);
     OrthonormalBasis<T> basis;
     if (problem.overlap && h.rows() > 0)
       basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);
@@ -170,10 +190,10 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
     algebra.finish();
     result.chemical_potential = found.chemical_potential;
     result.gap = found.gap;
-    result.density = basis.from_orthonormal(algebra, problem.occupation, found.x, h.layout());
+    auto p = basis.from_orthonormal(algebra, found.x, h.layout());
     result.inverse_factor = std::move(basis.factor());
     algebra.finish();
-    finish_density(algebra, problem, options, result);
+    finish_density(algebra, problem, options, std::move(p), result);
   });
   return result;
 }

@@ -25,10 +25,10 @@ BlockSparseMatrix<T> OrthonormalBasis<T>::to_orthonormal(BlockAlgebra<T>& algebr
 }
 
 template <class T>
-BlockSparseMatrix<T> OrthonormalBasis<T>::from_orthonormal(BlockAlgebra<T>& algebra, double factor,
-                                                           const Matrix& x, const BlockLayout& layout) const {
-  if (!factor_.valid()) return algebra.sum({{factor, &x}});
-  const auto zx = algebra.product(factor, factor_, x, full_layout(layout));
+BlockSparseMatrix<T> OrthonormalBasis<T>::from_orthonormal(BlockAlgebra<T>& algebra, const Matrix& x,
+                                                           const BlockLayout& layout) const {
+  if (!factor_.valid()) return algebra.copied(x);
+  const auto zx = algebra.product(1, factor_, x, full_layout(layout));
   return algebra.product(1, zx, {factor_, Op::adjoint}, layout);
 }
 

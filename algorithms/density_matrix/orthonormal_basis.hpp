@@ -21,9 +21,8 @@ class OrthonormalBasis {
 
   /// Z^H A Z, A half-stored: half-stored.
   Matrix to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& a) const;
-  /// factor Z X Z^H, X half-stored, in a half-stored layout.
-  Matrix from_orthonormal(BlockAlgebra<T>& algebra, double factor, const Matrix& x,
-                          const BlockLayout& layout) const;
+  /// Z X Z^H, X half-stored, in a half-stored layout.
+  Matrix from_orthonormal(BlockAlgebra<T>& algebra, const Matrix& x, const BlockLayout& layout) const;
   /// Z; empty for the identity.
   Matrix& factor() noexcept { return factor_; }
 

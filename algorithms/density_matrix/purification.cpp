@@ -25,11 +25,6 @@ Idempotency idempotency_of(const Traces& x, double dot, double fourth) {
   return {x.square - 2 * dot + fourth, x.trace - x.square, rounding};
 }
 
-/// The filter moves eigenvalues; each product by about its share of a row, in units of the spectrum's width.
-double slack_of(double filter_eps, const SpectralInterval& spectrum) {
-  return (10 * filter_eps + 1e-10) * (spectrum.upper - spectrum.lower);
-}
-
 /// What the purifications share: the first iterate, the table, and the end.
 template <class T>
 class Purification {
@@ -52,12 +47,14 @@ class Purification {
   Traces traces;
 
   /// McWeeny's step would be the last one: it leaves three times the square. `grows`: by how much at most the step
-  /// after `found` has moved X from idempotent.
-  bool nearly_idempotent(const Idempotency& found, double grows) const {
-    const double v = grows * found.v();
-    // Smaller values cannot be told from 0.
-    return v < 0.1 &&
-           (3 * v * v <= tolerance_ * std::sqrt(traces.square) || found.v_squared <= 4 * found.rounding);
+  /// after `found` has moved X from idempotent. Also where the filter, or rounding, lets X come no nearer.
+  bool nearly_idempotent(const Idempotency& found, double grows) {
+    const double v = found.v();
+    still_ = v < 0.1 && v > 0.5 * least_v_ ? still_ + 1 : 0;
+    least_v_ = std::min(least_v_, v);
+    const double left = grows * v;
+    return left < 0.1 && (3 * left * left <= tolerance_ * traces.square ||
+                          found.v_squared <= 4 * found.rounding || still_ >= 3);
   }
 
   /// Ends a step that began with `found`.
@@ -83,30 +80,27 @@ class Purification {
     if (exhausted) fail(StatusCode::iterations_exhausted, found, "after");
   }
 
-  /// The last step, X <- 3 X^2 - 2 X^3 in X and the residual R = X^2 - X: X + R - 2 X R, and the result.
-  Projector<T> finish() {
-    auto rest = algebra_.copied(x);
-    algebra_.product(1, x, x, -1, rest);
-    const double v = frobenius_norm(rest);
-    const Idempotency found{v * v, traces.trace - traces.square, 0};
-    const double norm = std::sqrt(traces.square);
-    auto next = algebra_.sum({{1, &x}, {1, &rest}});
-    const ProductSums sums = algebra_.product(-2, x, rest, 1, next);
-    x = std::move(next);
-    traces = {sums.trace, sums.frobenius_norm * sums.frobenius_norm};
-    end_step(found, {0, 0, 3, -2, 0}, norm);
-    return result(found);
-  }
-
-  /// X after the last step, which began with `found`.
+  /// X, nearly idempotent; `found` is of the iterate before it.
   Projector<T> result(const Idempotency& found) {
     if (found.v() > 0.2 || std::abs(traces.trace - problem_.states) > 0.5)
       fail(StatusCode::no_gap, found, "the projector has another number of states after");
-    return {std::move(x), history_.chemical_potential(),
-            history_.gap(slack_of(options_.filter_eps, problem_.spectrum))};
+    const GapBounds bounds = gap();
+    return {std::move(x), history_.chemical_potential(), bounds};
   }
 
  private:
+  /// By how much a product's filter moves an eigenvalue: by about eps for each block of a row, their signs at random.
+  double moved() const {
+    const double rows = std::max<double>(static_cast<double>(x.block_rows()), 1);
+    return options_.filter_eps * std::sqrt(2 * static_cast<double>(x.pattern().blocks()) / rows);
+  }
+  /// The gap, with what all products may have moved its bounds.
+  GapBounds gap() const {
+    const double width = problem_.spectrum.upper - problem_.spectrum.lower;
+    const double slack =
+        (static_cast<double>(iteration_ + 1) * moved() + 100 * static_cast<double>(precision<T>)) * width;
+    return history_.gap(slack, static_cast<double>(x.rows()) * moved() * moved());
+  }
   [[noreturn]] void fail(StatusCode code, const Idempotency& found, const std::string& what) const {
     throw IterationEnded{{code, stage_, iteration_,
                           fmt::format("{} {} steps: {:.6f} states of {:.0f}, ||X - X^2||_F = {:.2e}", what,
@@ -119,6 +113,8 @@ class Purification {
   const double tolerance_;
   TraceHistory history_;
   Index iteration_ = 0;
+  double least_v_ = 1e300;
+  int still_ = 0;  ///< steps for which v has not fallen
 };
 
 }  // namespace
@@ -245,7 +241,7 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
     state.end_step(found, polynomial, std::sqrt(before.square), step.stretch == 1);
     // A step of second order doubles at most what one side lacks.
     if (state.nearly_idempotent(found, 2) && std::abs(state.traces.trace - problem.states) < 0.5)
-      return state.finish();
+      return state.result(found);
     state.expect_next_step(found);
   }
 }

@@ -51,11 +51,14 @@ Projector<T> projector_by_sign(BlockAlgebra<T>& algebra, const OrthonormalProble
 template <class T>
 std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem);
 
-/// ||X^2 - X||_F / ||X||_F that is asked for.
+/// The filter of the last step's products, as a share of the filter of the others.
+inline constexpr double last_filter = 1e-3;
+
+/// Idempotency ||X^2 - X||_F / ||X||_F that is asked for.
 template <class T>
 double idempotency_tolerance(const DensityOptions& options) {
   if (options.tolerance > 0) return options.tolerance;
-  return std::max(options.filter_eps, 100 * static_cast<double>(precision<T>));
+  return std::max(1e-4 * options.filter_eps, 100 * static_cast<double>(precision<T>));
 }
 
 }  // namespace tessera::detail

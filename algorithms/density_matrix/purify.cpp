@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/density_matrix/function_call.hpp>
+#include <tessera/algorithms/density_matrix/purify.hpp>
 
 namespace tessera::detail {
 
@@ -8,65 +9,90 @@ namespace {
 
 constexpr FunctionNeeds needs_purify{};
 
-/// P S P - P, and P S in `ps` (empty if S is the identity).
+/// P S, or P where S is the identity, in full.
 template <class T>
-BlockSparseMatrix<T> idempotency_residual(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
-                                          const BlockSparseMatrix<T>* s, BlockSparseMatrix<T>& ps) {
+BlockSparseMatrix<T> times_overlap(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
+                                   const BlockSparseMatrix<T>* s) {
+  const BlockLayout full = full_layout(p.layout());
+  return s ? algebra.product(1, p, *s, full) : algebra.in_layout(p, full);
+}
+
+/// (P S) P - P
+template <class T>
+BlockSparseMatrix<T> idempotency_residual(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& ps,
+                                          const BlockSparseMatrix<T>& p) {
   auto rest = algebra.copied(p);
-  if (s) {
-    ps = algebra.product(1, p, *s, full_layout(p.layout()));
-    algebra.product(1, ps, p, -1, rest);
-  } else {
-    algebra.product(1, p, p, -1, rest);
-  }
+  algebra.product(1, ps, p, -1, rest);
   return rest;
+}
+
+template <class T>
+double relative_to(const BlockSparseMatrix<T>& rest, double norm) {
+  return norm > 0 ? frobenius_norm(rest) / norm : 0;
 }
 
 }  // namespace
 
 template <class T>
+double mcweeny_step(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& p, const BlockSparseMatrix<T>* s) {
+  const double norm = frobenius_norm(p);
+  const auto ps = times_overlap(algebra, p, s);
+  const auto rest = idempotency_residual(algebra, ps, p);
+  const double before = relative_to(rest, norm);
+  // With R = P S P - P: (P + R) - 2 P S R
+  algebra.add(1, p, 1, rest);
+  algebra.product(-2, ps, rest, 1, p);
+  return before;
+}
+
+template <class T>
+double idempotency_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
+                         const BlockSparseMatrix<T>* s) {
+  const double norm = frobenius_norm(p);
+  return relative_to(idempotency_residual(algebra, times_overlap(algebra, p, s), p), norm);
+}
+
+template <class T>
 MatrixFunctionResult<T> solve_purify(Runtime& runtime, const PurificationProblem<T>& problem,
                                      const MatrixFunctionOptions& options) {
   constexpr const char* stage = "purify";
+  const BlockSparseMatrix<T>* const s = problem.overlap;
   MatrixFunctionResult<T> result;
   report_iteration(result, [&] {
     BlockAlgebra<T> algebra(runtime, options.filter_eps, options.monitor, result);
     auto& p = result.value = algebra.copied(problem.density);
-    const double norm = frobenius_norm(p);
     const double tolerance =
         options.tolerance > 0 ? options.tolerance
                               : std::max(0.01 * options.filter_eps, 10 * static_cast<double>(precision<T>));
-    BlockSparseMatrix<T> ps;
+    // A step leaves three times the square.
     double convergence = 1;
-    // McWeeny's step leaves three times the square.
-    for (Index iteration = 1; norm > 0 && 3 * convergence * convergence > tolerance; ++iteration) {
-      auto rest = idempotency_residual(algebra, p, problem.overlap, ps);
-      convergence = frobenius_norm(rest) / norm;
-      // P <- P - 2 (PS - I/2) (PSP - P) = (P + R) - 2 PS R with R = PSP - P
-      algebra.add(1, p, 1, rest);
-      const auto& left = problem.overlap ? ps : problem.density;
-      if (problem.overlap)
-        algebra.product(-2, left, rest, 1, p);
-      else
-        algebra.product(-2, algebra.sum({{1, &p}, {-1, &rest}}), rest, 1, p);
-      algebra.end_step(
-          {.stage = stage,
-           .iteration = iteration,
-           .convergence = convergence,
-           .electrons = problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p))},
-          p);
-      if (iteration >= options.iterations && 3 * convergence * convergence > tolerance)
-        throw IterationEnded{{StatusCode::iterations_exhausted, stage, iteration,
-                              fmt::format("||PSP - P|| / ||P|| = {:.2e}", convergence)}};
+    for (Index iteration = 1; 3 * convergence * convergence > tolerance; ++iteration) {
+      if (iteration > options.iterations)
+        throw IterationEnded{{StatusCode::iterations_exhausted, stage, iteration - 1,
+                              fmt::format("||PSP - P||_F / ||P||_F = {:.2e}", convergence)}};
+      convergence = mcweeny_step(algebra, p, s);
+      algebra.finish();
+      algebra.end_step({.stage = stage,
+                        .iteration = iteration,
+                        .convergence = convergence,
+                        .electrons = s ? real_part(dot(p, *s)) : real_part(trace(p))},
+                       p);
     }
     result.error = 3 * convergence * convergence;
-    if (!options.check || !(norm > 0)) return;
+    if (!options.check) return;
     algebra.set_filter_eps(0);
-    result.error = frobenius_norm(idempotency_residual(algebra, p, problem.overlap, ps)) / norm;
+    result.error = idempotency_error(algebra, p, s);
     algebra.count_products();
   });
   return result;
 }
+
+#define TESSERA_INSTANTIATE(T)                                                                           \
+  template double mcweeny_step<T>(BlockAlgebra<T>&, BlockSparseMatrix<T>&, const BlockSparseMatrix<T>*); \
+  template double idempotency_error<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&,                    \
+                                       const BlockSparseMatrix<T>*);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail
 

@@ -68,7 +68,7 @@ double TraceHistory::resolution() const {
   return 0.5 * (spectrum_.upper - spectrum_.lower) / std::max(std::abs(total), 1e-300);
 }
 
-GapBounds TraceHistory::gap(double slack) const {
+GapBounds TraceHistory::gap(double slack, double noise) const {
   // In x: no state between `empty_below` and `full_above`, from iterates whose spectrum leaves the middle free.
   double empty_below = 1, full_above = 0;
   // Other iterates may have had another gap in the middle.
@@ -89,8 +89,8 @@ GapBounds TraceHistory::gap(double slack) const {
   double lumo = 0, homo = 1;
   for (std::size_t k = 0; k < steps_.size() && steps_[k].keeps_order; ++k) {
     const Idempotency& found_here = steps_[k].found;
-    const double surely = found_here.v_squared - 10 * found_here.rounding,
-                 w = found_here.w + 10 * found_here.rounding;
+    const double unsure = 10 * found_here.rounding + noise;
+    const double surely = found_here.v_squared - unsure, w = found_here.w + unsure;
     if (!(w > 0) || !(surely > 0)) continue;
     const double near = std::min(surely / w, 0.25), y = lower_root(near);
     const double e = mapped(empty_below, k), f = mapped(full_above, k);

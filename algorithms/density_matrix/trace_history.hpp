@@ -40,8 +40,8 @@ class TraceHistory {
   /// The energy that the steps have mapped to 1/2.
   double chemical_potential() const;
   /// Where the highest occupied and the lowest other state lie, with what the filter may have moved them:
-  /// `slack`, in the unit of the energies. NaN where nothing is known.
-  GapBounds gap(double slack) const;
+  /// `slack`, in the unit of the energies; `noise`: what it may have added to ||X - X^2||_F^2. NaN where nothing is known.
+  GapBounds gap(double slack, double noise) const;
   /// States at mu whose distance is below this, in the unit of the energies, are not 1/2 apart by now.
   double resolution() const;
 

@@ -66,10 +66,10 @@ struct DensityProblem {
 /// How it is computed.
 struct DensityOptions {
   DensityMethod method = DensityMethod::automatic;  ///< see there
-  /// Of all products (MultiplyOptions::filter_eps). The energy's error falls with its square, that of the
-  /// elements of P with itself.
+  /// Of all products (MultiplyOptions::filter_eps), but for the last step's. The error of P's elements falls with it,
+  /// that of the energy with its square.
   double filter_eps = 1e-6;
-  /// Idempotency at the end, ||X^2 - X||_F / ||X||_F in the orthonormal basis; 0: the filter (without one: rounding).
+  /// Idempotency ||P S P - P||_F / ||P||_F that the last step may leave; 0: 1e-4 times the filter (without one: rounding).
   double tolerance = 0;
   Index iterations = 100;  ///< of each iteration, at most
   int sign_order = 2;      ///< of matrix_sign
@@ -99,7 +99,7 @@ struct DensityResult : IterationReport {
   double energy = 0;              ///< trace(P H)
   double electrons = 0;           ///< trace(P S)
   GapBounds gap{};                ///< of the states, from the traces of the iterations
-  double idempotency = 0;         ///< ||P S P / occupation - P||_F / ||P||_F, if it was asked for
+  double idempotency = 0;         ///< ||Q S Q - Q||_F / ||Q||_F, Q = P / occupation, if it was asked for
   double commutator = 0;          ///< ||S P H - H P S||_F / sqrt(n), if it was asked for
 };
 
@@ -109,7 +109,9 @@ struct DensityResult : IterationReport {
 /// 1. Z with Z^H S Z = I: the inverse Cholesky factors of S's diagonal blocks, or a former Z, refined (inverse_factor).
 /// 2. H' = Z^H H Z, and the bounds of its spectrum by Lanczos (extremal_eigenvalues).
 /// 3. X: 1 on the occupied states of H', 0 on the others, by the method. All iterates are half-stored.
-/// 4. P = occupation Z X Z^H.
+/// 4. P = Z X Z^H, and McWeeny's step P <- 3 P S P - 2 P S P S P with a thousandth of the filter: what the filter has cost
+///    P's idempotency, and Z, is made good, and the energy's error is of second order. At the end blocks of P below the
+///    filter are dropped, and P is multiplied by the occupation.
 /// @throws InvalidArgument naming the argument: matrices that are not half-stored Hermitian, of other block sizes or
 /// of another Runtime; electrons below 0, above occupation n, or no whole number of states; an occupation, filter
 /// or tolerance that is negative or no number; orders outside those of the functions. All ranks throw what is

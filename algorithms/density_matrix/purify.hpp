@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/algorithms/density_matrix/block_algebra.hpp>
+
+namespace tessera::detail {
+
+/// P <- 3 P S P - 2 P S P S P, S null: the identity. Returns ||P S P - P||_F / ||P||_F from before (0 of P = 0).
+template <class T>
+double mcweeny_step(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& p, const BlockSparseMatrix<T>* s);
+
+/// ||P S P - P||_F / ||P||_F
+template <class T>
+double idempotency_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
+                         const BlockSparseMatrix<T>* s);
+
+}  // namespace tessera::detail

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "../density_cases.hpp"
+
+namespace tessera {
+using namespace detail;
+namespace {
+
+using namespace density_test;
+using test::Matrix;
+
+template <class T>
+void check_methods(Runtime& runtime, unsigned seed) {
+  const auto chain = make_chain<T>(7, 1);
+  const auto exact = decompose(chain.hamiltonian, chain.overlap);
+  Matrix<T> expected = reference_density(exact, chain.occupied);
+  const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes, Symmetry::hermitian, seed),
+             s = blocks_of(runtime, chain.overlap, chain.sizes, Symmetry::hermitian, 2 * seed);
+  const double tolerance = 2e4 * double(precision<T>);
+  for (const DensityMethod method :
+       {DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2, DensityMethod::dense}) {
+    SCOPED_TRACE(::testing::Message() << to_string(method) << " seed " << seed);
+    const auto r = density_matrix(
+        runtime, {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
+        {.method = method, .filter_eps = 0});
+    ASSERT_TRUE(r) << r.status().message();
+    EXPECT_LE(difference(gathered(r.density), expected), tolerance);
+    EXPECT_NEAR(r.electrons, double(chain.occupied), tolerance * double(chain.occupied));
+    EXPECT_EQ(r.density.layout(), h.layout());
+    // All ranks have the same numbers.
+    double numbers[] = {r.energy, -r.energy, r.chemical_potential, -r.chemical_potential};
+    runtime.all_reduce_max(numbers, 4);
+    EXPECT_EQ(numbers[0], -numbers[1]);
+    EXPECT_EQ(numbers[2], -numbers[3]);
+  }
+}
+
+TEST(DensityMpi, EveryMethodGivesThatOfLapack) {
+  Runtime runtime({}, Communicator::world());
+  check_methods<double>(runtime, 4);
+  check_methods<std::complex<float>>(runtime, 0);
+}
+
+TEST(DensityMpi, FunctionsOfMatrices) {
+  Runtime runtime({}, Communicator::world());
+  using T = std::complex<double>;
+  const Matrix<T> dense = of_spectrum<T>(geometric(0.05, 5, order_of_functions), 3);
+  const auto exact = decompose(dense);
+  const auto a = blocks_of(runtime, dense, sizes_of_functions(), Symmetry::hermitian, 3);
+  const auto roots = matrix_square_roots(runtime, {.a = a});
+  ASSERT_TRUE(roots) << roots.status().message();
+  EXPECT_LE(
+      difference(gathered(roots.inverse_root), function_of(exact, [](double x) { return 1 / std::sqrt(x); })),
+      1e-12);
+  const auto factor = inverse_factor(runtime, {.a = a});
+  ASSERT_TRUE(factor) << factor.status().message();
+  EXPECT_LE(factor.error, 1e-13);
+  const auto inverse = matrix_inverse(runtime, {.a = a});
+  ASSERT_TRUE(inverse) << inverse.status().message();
+  EXPECT_LE(difference(gathered(inverse.value), function_of(exact, [](double x) { return 1 / x; })), 1e-11);
+  const auto logarithm = log_determinant(runtime, {.a = a});
+  double expected = 0;
+  for (const double x : exact.values) expected += std::log(x);
+  EXPECT_NEAR(logarithm.value, expected, 1e-11);
+}
+
+/// What is wrong on one rank, or stops there, all ranks are told.
+TEST(DensityMpi, FailuresAreThoseOfAllRanks) {
+  Runtime runtime({}, Communicator::world());
+  const auto chain = make_chain<double>(5, 1);
+  const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes, Symmetry::hermitian, 4);
+  const double electrons = double(chain.occupied);
+  const bool last = runtime.rank() == runtime.size() - 1;
+  const auto stopped =
+      density_matrix(runtime, {.hamiltonian = h, .electrons = electrons, .occupation = 1},
+                     {.monitor = [&](const IterationStep& step) { return !(last && step.iteration == 2); }});
+  EXPECT_EQ(stopped.status().code, StatusCode::stopped);
+  EXPECT_EQ(stopped.steps.size(), 2u);
+  expect_refused("electrons", [&] {
+    (void)density_matrix<double>(runtime,
+                                 {.hamiltonian = h, .electrons = last ? -1 : electrons, .occupation = 1});
+  });
+  const auto again =
+      submit_density_matrix(runtime, {.hamiltonian = h, .electrons = electrons, .occupation = 1}).result();
+  ASSERT_TRUE(again) << again.status().message();
+}
+
+}  // namespace
+}  // namespace tessera

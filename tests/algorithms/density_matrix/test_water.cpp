@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
+#include <cstdlib>
+
+#include <tessera/block_sparse_files.hpp>
+
+#include "density_cases.hpp"
+
+namespace tessera {
+using namespace detail;
+namespace {
+
+using namespace density_test;
+using test::Matrix;
+
+/// A box of water (tests/data/README.md).
+struct Water {
+  const char* prefix;
+  Index molecules, functions, electrons;
+  double homo, lumo, energy;  ///< hartree; 2 x sum of the occupied
+};
+constexpr Water dzvp{"water32_dzvp", 32, 23, 256, -0.0797670777, 0.1392856730, -95.653821261};
+constexpr Water dftb{"water256_dftb", 256, 6, 2048, -0.2112134725, 0.3273390529, -939.493539027};
+
+class WaterDensity : public RuntimeTest<double> {
+ protected:
+  struct Box {
+    BlockSparseMatrix<double> h, s;
+  };
+  static Box read(const Water& water, const std::vector<Index>& blocks) {
+    const std::string path = std::string(std::getenv("TESSERA_TEST_DATA")) + "/" + water.prefix;
+    const BlockLayout layout = make_block_layout(
+        runtime(), repeated_block_sizes(blocks, water.molecules * water.functions),
+        repeated_block_sizes(blocks, water.molecules * water.functions), Symmetry::symmetric);
+    return {read_matrix_market<double>(runtime(), path + "_H.mtx.gz", layout),
+            read_matrix_market<double>(runtime(), path + "_S.mtx.gz", layout)};
+  }
+  /// 2 sum_occupied c c^T of the dense problem.
+  static Matrix<double> exact(const Box& box, const Water& water) {
+    const auto dense = [](const BlockSparseMatrix<double>& a) {
+      Matrix<double> m(a.rows(), a.cols());
+      const std::vector<double> values = to_dense(a);
+      std::copy(values.begin(), values.end(), m.data());
+      return m;
+    };
+    Matrix<double> p = reference_density(decompose(dense(box.h), dense(box.s)), water.electrons / 2);
+    for (Index j = 0; j < p.cols(); ++j)
+      for (Index i = 0; i < p.rows(); ++i) p(i, j) *= 2;
+    return p;
+  }
+  static double distance(const BlockSparseMatrix<double>& p, const Matrix<double>& expected) {
+    const std::vector<double> values = to_dense(p);
+    double largest = 0;
+    for (Index j = 0; j < expected.cols(); ++j)
+      for (Index i = 0; i < expected.rows(); ++i)
+        largest = std::max(largest, std::abs(values[std::size_t(i + j * expected.rows())] - expected(i, j)));
+    return largest;
+  }
+  static void check(const DensityResult<double>& r, const Water& water, const Matrix<double>& expected,
+                    double energy_of_molecule, double element) {
+    ASSERT_TRUE(r) << r.status().message();
+    EXPECT_NEAR(r.energy, water.energy, energy_of_molecule * double(water.molecules) + 1e-9);
+    EXPECT_LE(distance(r.density, expected), element);
+    EXPECT_NEAR(r.electrons, double(water.electrons), energy_of_molecule * double(water.electrons));
+    EXPECT_LT(water.homo, r.chemical_potential);
+    EXPECT_LT(r.chemical_potential, water.lumo);
+    if (r.method == DensityMethod::sign) return;
+    constexpr double digits = 1e-9;  // of the reference
+    EXPECT_LE(r.gap.homo.lower, water.homo + digits);
+    EXPECT_GE(r.gap.homo.upper, water.homo - digits);
+    EXPECT_LE(r.gap.lumo.lower, water.lumo + digits);
+    EXPECT_GE(r.gap.lumo.upper, water.lumo - digits);
+  }
+};
+
+TEST_F(WaterDensity, OfALargeBasis) {
+  for (const std::vector<Index>& blocks : {std::vector<Index>{13, 5, 5}, {23}}) {
+    const Box box = read(dzvp, blocks);
+    const Matrix<double> expected = exact(box, dzvp);
+    for (const DensityMethod method :
+         {DensityMethod::trs4, DensityMethod::tc2, DensityMethod::sign, DensityMethod::dense}) {
+      SCOPED_TRACE(::testing::Message() << to_string(method) << " blocks " << blocks[0]);
+      const DensityProblem<double> problem{.hamiltonian = box.h, .overlap = &box.s, .electrons = 256};
+      check(density_matrix(runtime(), problem, {.method = method, .filter_eps = 1e-6}), dzvp, expected, 1e-9,
+            2e-4);
+      if (blocks[0] == 23) break;
+    }
+  }
+}
+
+TEST_F(WaterDensity, OfASmallBasis) {
+  for (const std::vector<Index>& blocks : {std::vector<Index>{6}, {4, 1, 1}}) {
+    const Box box = read(dftb, blocks);
+    const Matrix<double> expected = exact(box, dftb);
+    GapBounds gap;
+    for (const double eps : {1e-5, 1e-6}) {
+      SCOPED_TRACE(::testing::Message() << "filter " << eps << " blocks " << blocks[0]);
+      const DensityProblem<double> problem{.hamiltonian = box.h, .overlap = &box.s, .electrons = 2048};
+      const auto r = density_matrix(runtime(), problem, {.method = DensityMethod::tc2, .filter_eps = eps});
+      check(r, dftb, expected, eps == 1e-5 ? 1e-7 : 1e-9, eps == 1e-5 ? 2e-3 : 2e-4);
+      gap = r.gap;
+      if (blocks[0] == 4) break;
+    }
+    if (blocks[0] == 4) break;
+    // With the bounds of the first computation the next takes half the products of its purification.
+    const DensityProblem<double> again{
+        .hamiltonian = box.h, .overlap = &box.s, .electrons = 2048, .gap = gap};
+    const auto r = density_matrix(runtime(), again, {.filter_eps = 1e-6});
+    EXPECT_EQ(r.method, DensityMethod::sp2);
+    check(r, dftb, expected, 1e-9, 2e-4);
+  }
+}
+
+}  // namespace
+}  // namespace tessera
