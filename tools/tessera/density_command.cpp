@@ -130,6 +130,7 @@ class DensityRun {
     json = option_table(used).json();
     json["hamiltonian"] = source();
     json["n"] = h.rows();
+    json["occupation"] = options_.occupation;
     if (!options_.mu) json["electrons"] = matrices_.electrons;
     describe_matrix("H", "hamiltonian", source(), h);
     if (matrices_.overlap.valid())

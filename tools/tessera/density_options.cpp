@@ -113,9 +113,7 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
   table.choice("--method", options.method, methods,
                "sign function, purification (trs4, tc2, sp2), or the dense eigenproblem; auto is trs4, with "
                "--mu sign");
-  table
-      .real("--filter", options.filter, real_from_0(),
-            "of all products, as multiply --filter; 0: none. The energy's error falls with its square")
+  table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
       .shown_as("EPS");
   table
       .real("--tolerance", options.tolerance, real_above_0(),

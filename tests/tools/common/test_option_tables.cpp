@@ -253,7 +253,7 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"density h.mtx --electrons 8 --decay 2", "--decay"},
     {"density h.mtx --electrons 8 --coupling 0.1", "--coupling"},
     {"density h.mtx --electrons 8 --mu 0", "--electrons"},
-    {"density h.mtx --electrons 8 --method trs4 --mu 0", "--mu"},
+    {"density h.mtx --method trs4 --mu 0", "--mu"},
     {"density h.mtx --electrons 8 --method dense --tolerance 1e-5", "--tolerance"},
     {"density h.mtx --electrons 8 --method dense --iterations 5", "--iterations"},
     {"density h.mtx --electrons 8 --method dense --plot p.svg", "--plot"},
