@@ -78,10 +78,12 @@ std::string format_stages(const Report& report, const RunRecord& run) {
       report.limit && report.limit->gflops > 0 ? fmt::format("  of {}", report.limit->name) : "";
   std::string text = fmt::format("{:<22}{:>10}{:>8}{:>10}{:>9}{:>10}{}\n", "stage", "seconds", "share",
                                  "busiest", "tasks", "GFLOP/s", limit);
+  const bool counted = std::any_of(run.stages.begin(), run.stages.end(),
+                                   [](const StageRecord& stage) { return stage.tasks > 0; });
   for (const StageRecord& stage : run.stages) {
     const double share = run.total_seconds > 0 ? 100 * stage.seconds / run.total_seconds : 0;
     text += fmt::format("  {:<20}{:>10.4f}{:>6.1f} %{:>10}{:>9}{}{}\n", stage.name, stage.seconds, share,
-                        format_busiest(stage), stage.tasks,
+                        format_busiest(stage), counted ? fmt::to_string(stage.tasks) : "",
                         format_rate(rate(stage.flops, stage.rate_seconds()), report), format_place(stage));
   }
   text += fmt::format("  {:<20}{:>10.4f}{:>8}{:>10}{:>9}{}\n", "total", run.total_seconds, "", "", run.tasks,

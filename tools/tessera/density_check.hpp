@@ -29,9 +29,9 @@ double density_unit(double filter);
 
 /// In words, for the help and the documentation's reader.
 inline constexpr const char* density_gates =
-    "idempotency and commutator <= 10 u, electrons within 10 u of each, at most half a state; u = filter, or "
-    "100 "
-    "eps if that is more";
+    "Bounds: idempotency and relative commutator 10 u, electrons 10 u of their number and half a state; u is "
+    "the "
+    "filter, or 100 eps if that is more";
 
 /// The checks with their bounds. @param wanted  electrons
 std::vector<CheckGate> density_checks(const DensityErrors& errors, double unit, double found, double wanted,
