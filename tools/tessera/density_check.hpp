@@ -11,7 +11,7 @@
 /// Checks of a density matrix.
 namespace tessera::program {
 
-/// How far P is from a density matrix, by products with the filter of the run. NaN: not measured.
+/// How far P is from a density matrix, by products with a tenth of the filter. NaN: not measured.
 struct DensityErrors {
   double idempotency = unknown;          ///< ||P S P / occupation - P||_F / ||P||_F
   double commutator = unknown;           ///< ||S P H - H P S||_F / sqrt(n)
@@ -29,9 +29,9 @@ double density_unit(double filter);
 
 /// In words, for the help and the documentation's reader.
 inline constexpr const char* density_gates =
-    "Bounds: idempotency and relative commutator 10 u, electrons 10 u of their number and half a state; u is "
-    "the "
-    "filter, or 100 eps if that is more";
+    "Bounds: idempotency 10 u, relative commutator 100 u, electrons 10 u of their number and half a state; u "
+    "is "
+    "the filter, or 100 eps if that is more";
 
 /// The checks with their bounds. @param wanted  electrons
 std::vector<CheckGate> density_checks(const DensityErrors& errors, double unit, double found, double wanted,
