@@ -115,7 +115,6 @@ class DensityRun {
     used.common = session_.used_options();
     used.panel = h.pattern().rows().panel_elements();
     used.grid = {shape_.grid.rows, shape_.grid.cols};
-    if (used.tolerance == 0) used.tolerance = options_.filter;
     const bool generated = !options_.generate.empty();
     if (generated) {
       const DensitySystemOptions system = system_options(options_);
@@ -348,7 +347,7 @@ class DensityRun {
     ResidualPlot plot = plot_of_steps(result.steps);
     plot.title = fmt::format("Density matrix, {}, n = {}, method {}, filter {:g}", source(),
                              matrices_.hamiltonian.rows(), to_string(result.method), options_.filter);
-    plot.tolerance = options_.tolerance > 0 ? options_.tolerance : options_.filter;
+    plot.tolerance = options_.tolerance;
     return plot;
   }
 

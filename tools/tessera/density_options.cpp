@@ -117,8 +117,8 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
       .shown_as("EPS");
   table
       .real("--tolerance", options.tolerance, real_above_0(),
-            "idempotency ||X^2 - X|| / ||X|| at the end, in the orthonormal basis")
-      .chosen("the filter; without one, rounding", 0.0)
+            "error of idempotency, relative, that the iterations may leave")
+      .chosen("from the filter; without one, rounding", 0.0)
       .needs(iterates, with_iterations);
   table.integer("--iterations", options.iterations, 1, 1000000, "of each iteration, at most")
       .needs(iterates, with_iterations);

@@ -69,7 +69,7 @@ struct DensityProgramOptions {
   double occupation = 2;
   std::optional<double> mu;
   DensityMethod method = DensityMethod::automatic;
-  double filter = 1e-6, tolerance = 0;  ///< tolerance 0: the filter
+  double filter = 1e-6, tolerance = 0;  ///< tolerance 0: from the filter
   Index iterations = 100;
   int sign_order = 2, factor_order = 3;
   Index panel = 0;               ///< elements; 0: the program chooses
