@@ -114,6 +114,7 @@ void read_command_line(const std::string& path) {
   const std::string& command = words[1];
   if (command == "eigen") parse_command<EigenProgramOptions>(words);
   if (command == "multiply") parse_command<MultiplyProgramOptions>(words);
+  if (command == "density") parse_command<DensityProgramOptions>(words);
   if (command == "lobpcg") parse_command<LobpcgProgramOptions>(words);
   if (command == "dense") parse_command<DenseBenchOptions>(words);
   if (command == "stack") parse_command<StackBenchOptions>(words);

@@ -3,7 +3,6 @@
 #include "lobpcg_problem.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <tuple>
 
@@ -28,19 +27,6 @@ void validate(const SparseSource& source) {
                      fmt::format("--interaction FILE or --generate shell:file:... (the {} interaction of "
                                  "{} has its own orbits)",
                                  interaction, source.generate));
-}
-
-InvalidArgument named_by_option(const InvalidArgument& error) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> options{
-      {{"count", "--k"},
-       {"block", "--block"},
-       {"kind", "--generate"},
-       {"interaction", "--interaction"},
-       {"orbits", "--orbits"},
-       {"shift", "--shift"}}};
-  for (const auto& [argument, option] : options)
-    if (error.name() == argument) return InvalidArgument(option, error.value(), error.expected());
-  return error;
 }
 
 SparseGenerator load_rows(Session& session, const SparseSource& source) {

@@ -34,18 +34,6 @@ struct SparseSource {
 /// Checks that the given options can be combined. @throws UsageError
 void validate(const SparseSource& source);
 
-/// The same error, but it names the command-line option instead of the library's argument.
-InvalidArgument named_by_option(const InvalidArgument& error);
-/// Calls work(). Errors about its arguments name the command-line options.
-template <class Work>
-auto naming_options(const Work& work) {
-  try {
-    return work();
-  } catch (const InvalidArgument& error) {
-    throw named_by_option(error);
-  }
-}
-
 /// Reads or generates the matrices on every rank.
 /// @throws Error on all ranks
 SparseGenerator load_rows(Session& session, const SparseSource& source);

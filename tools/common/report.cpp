@@ -12,11 +12,6 @@ namespace tessera::program {
 
 namespace {
 
-/// NaN becomes null.
-Json number(double x) {
-  return std::isfinite(x) ? Json(x) : Json(nullptr);
-}
-
 const RunRecord& typical_run(const Report& report) {
   std::vector<std::size_t> order(report.runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -35,9 +30,13 @@ std::string format_check(const CheckRecord& check) {
   add("orthogonality", check.orthogonality);
   add("values", check.values);
   add("trace", check.trace);
+  if (!text.empty()) text += fmt::format(" (bound {:g})", check_bound);
+  for (const CheckGate& gate : check.gates)
+    text += fmt::format("{}{} {:.3g} (bound {:.3g})", text.empty() ? "" : ", ", gate.name, gate.value,
+                        gate.bound);
   if (!check.failure.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", check.failure);
   if (text.empty()) return "nothing to check";
-  return fmt::format("{} (bound {:g}): {}", text, check_bound, check.passed() ? "passed" : "FAILED");
+  return fmt::format("{}: {}", text, check.passed() ? "passed" : "FAILED");
 }
 
 /// Text that is too long continues on the next line, aligned with the text.
@@ -79,10 +78,12 @@ std::string format_stages(const Report& report, const RunRecord& run) {
       report.limit && report.limit->gflops > 0 ? fmt::format("  of {}", report.limit->name) : "";
   std::string text = fmt::format("{:<22}{:>10}{:>8}{:>10}{:>9}{:>10}{}\n", "stage", "seconds", "share",
                                  "busiest", "tasks", "GFLOP/s", limit);
+  const bool counted = std::any_of(run.stages.begin(), run.stages.end(),
+                                   [](const StageRecord& stage) { return stage.tasks > 0; });
   for (const StageRecord& stage : run.stages) {
     const double share = run.total_seconds > 0 ? 100 * stage.seconds / run.total_seconds : 0;
     text += fmt::format("  {:<20}{:>10.4f}{:>6.1f} %{:>10}{:>9}{}{}\n", stage.name, stage.seconds, share,
-                        format_busiest(stage), stage.tasks,
+                        format_busiest(stage), counted ? fmt::to_string(stage.tasks) : "",
                         format_rate(rate(stage.flops, stage.rate_seconds()), report), format_place(stage));
   }
   text += fmt::format("  {:<20}{:>10.4f}{:>8}{:>10}{:>9}{}\n", "total", run.total_seconds, "", "", run.tasks,
@@ -108,6 +109,16 @@ std::string format_limit(const Report& report) {
 
 }  // namespace
 
+Json number_or_null(double x) {
+  return std::isfinite(x) ? Json(x) : Json(nullptr);
+}
+
+std::string words_of(const Status& status) {
+  std::string name = status ? "converged" : to_string(status.code);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) return unknown;
   std::sort(values.begin(), values.end());
@@ -116,12 +127,14 @@ double median(std::vector<double> values) {
 }
 
 bool CheckRecord::any() const {
-  return !failure.empty() ||
+  return !failure.empty() || !gates.empty() ||
          !(std::isnan(residual) && std::isnan(orthogonality) && std::isnan(values) && std::isnan(trace));
 }
 
 bool CheckRecord::passed() const {
   if (!failure.empty()) return false;
+  if (!std::all_of(gates.begin(), gates.end(), [](const CheckGate& gate) { return gate.passed(); }))
+    return false;
   const std::array<double, 4> all{residual, orthogonality, values, trace};
   return std::all_of(all.begin(), all.end(), [](double x) { return std::isnan(x) || x < check_bound; });
 }
@@ -144,14 +157,16 @@ bool Report::passed() const {
 
 Json to_json(const CheckRecord& check) {
   Json json;
-  json["residual"] = number(check.residual);
-  json["orthogonality"] = number(check.orthogonality);
-  json["values"] = number(check.values);
+  json["residual"] = number_or_null(check.residual);
+  json["orthogonality"] = number_or_null(check.orthogonality);
+  json["values"] = number_or_null(check.values);
   if (!check.values_against.empty()) {
     json["values_against"] = check.values_against;
-    json["values_difference"] = number(check.values_difference);
+    json["values_difference"] = number_or_null(check.values_difference);
   }
-  if (!std::isnan(check.trace)) json["trace"] = number(check.trace);
+  if (!std::isnan(check.trace)) json["trace"] = number_or_null(check.trace);
+  for (const CheckGate& gate : check.gates)
+    json["gates"][gate.name] = {{"value", number_or_null(gate.value)}, {"bound", number_or_null(gate.bound)}};
   if (!check.failure.empty()) json["failure"] = check.failure;
   json["passed"] = check.passed();
   return json;
@@ -160,14 +175,14 @@ Json to_json(const CheckRecord& check) {
 Json to_json(const RunRecord& run) {
   Json json;
   Json stages = Json::object(), busiest = Json::object(), gflops = Json::object();
-  gflops["total"] = number(rate(run.flops, run.total_seconds));
+  gflops["total"] = number_or_null(rate(run.flops, run.total_seconds));
   for (const StageRecord& stage : run.stages) {
-    stages[stage.name] = number(stage.seconds);
+    stages[stage.name] = number_or_null(stage.seconds);
     if (stage.longest_busy_seconds > 0) busiest[stage.name] = stage.longest_busy_seconds;
-    gflops[stage.name] = number(rate(stage.flops, stage.rate_seconds()));
+    gflops[stage.name] = number_or_null(rate(stage.flops, stage.rate_seconds()));
   }
-  json["seconds"] = {{"total", number(run.total_seconds)},
-                     {"submit", number(run.submit_seconds)},
+  json["seconds"] = {{"total", number_or_null(run.total_seconds)},
+                     {"submit", number_or_null(run.submit_seconds)},
                      {"stages", stages},
                      {"busiest_worker", busiest}};
   json["gflops"] = gflops;
@@ -177,13 +192,13 @@ Json to_json(const RunRecord& run) {
     where[stage.name] = {{"cpu", stage.tasks - stage.cuda_tasks}, {"cuda", stage.cuda_tasks}};
   json["stage_tasks"] = where;
   json["workers"] = {{"count", run.workers.count},
-                     {"busy", number(run.workers.busy_share)},
-                     {"idle", number(run.workers.sleeping_share)},
-                     {"overhead", number(run.workers.overhead_share)},
+                     {"busy", number_or_null(run.workers.busy_share)},
+                     {"idle", number_or_null(run.workers.sleeping_share)},
+                     {"overhead", number_or_null(run.workers.overhead_share)},
                      {"bytes_moved", run.workers.bytes_moved}};
   json["memory"] = {{"peak_bytes", run.peak_bytes},
-                    {"peak_matrices", number(run.peak_matrices)},
-                    {"gpu_bytes", number(run.gpu_bytes)}};
+                    {"peak_matrices", number_or_null(run.peak_matrices)},
+                    {"gpu_bytes", number_or_null(run.gpu_bytes)}};
   if (run.check) json["check"] = to_json(*run.check);
   json["result"] = run.result;
   return json;
@@ -211,28 +226,30 @@ Json to_json(const Report& report) {
                     {"version", report.peer->version},
                     {"threads", report.peer->threads},
                     {"gpus", report.peer->threads > 0 ? 0 : report.peer->gpus},
-                    {"seconds", number(median(report.peer->seconds))},
-                    {"ratio", number(report.ratio())},
+                    {"seconds", number_or_null(median(report.peer->seconds))},
+                    {"ratio", number_or_null(report.ratio())},
                     {"runs", report.peer->seconds}};
     if (!report.peer->own_seconds.empty())
-      json["peer"]["own_seconds"] = number(median(report.peer->own_seconds));
+      json["peer"]["own_seconds"] = number_or_null(median(report.peer->own_seconds));
     if (report.peer->check) json["peer"]["check"] = to_json(*report.peer->check);
     if (!report.peer->result.empty()) json["peer"]["result"] = report.peer->result;
   }
   if (report.limit) {
-    json["limit"] = {{"name", report.limit->name}, {"gflops", number(report.limit->gflops)}};
+    json["limit"] = {{"name", report.limit->name}, {"gflops", number_or_null(report.limit->gflops)}};
     if (!report.runs.empty()) {
       const RunRecord& run = typical_run(report);
       Json fractions = Json::object();
       for (const StageRecord& stage : run.stages)
-        fractions[stage.name] = number(rate(stage.flops, stage.rate_seconds()) / report.limit->gflops);
+        fractions[stage.name] =
+            number_or_null(rate(stage.flops, stage.rate_seconds()) / report.limit->gflops);
       json["limit"]["fractions"] = fractions;
       if (!std::isnan(report.limit->copy_rate)) {
         Json bytes = Json::object(), copy_fractions = Json::object();
         for (const StageRecord& stage : run.stages) {
           if (stage.bytes == 0) continue;
           bytes[stage.name] = stage.bytes;
-          copy_fractions[stage.name] = number(stage.bytes / stage.rate_seconds() / report.limit->copy_rate);
+          copy_fractions[stage.name] =
+              number_or_null(stage.bytes / stage.rate_seconds() / report.limit->copy_rate);
         }
         json["limit"]["copy_bytes_per_second"] = report.limit->copy_rate;
         json["limit"]["bytes"] = bytes;
@@ -270,7 +287,9 @@ std::string format_report(const Report& report) {
     if (report.runs.size() > 1)
       time += fmt::format(" (median of {}, {} to {})", report.runs.size(),
                           format_seconds(fastest->total_seconds), format_seconds(slowest->total_seconds));
-    text += label_line("time", time + fmt::format(", submission {}", format_seconds(run.submit_seconds)));
+    if (std::isfinite(run.submit_seconds))
+      time += fmt::format(", submission {}", format_seconds(run.submit_seconds));
+    text += label_line("time", time);
     if (std::isfinite(run.workers.busy_share))
       text += label_line(
           "workers", fmt::format("{}, busy {:.1f} %, waiting {:.1f} %, overhead {:.1f} %", run.workers.count,

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/status.hpp>
+
 #include "common_options.hpp"
 
 /// The record of a command: the contents of the JSON and of the printed report. Only data and
@@ -20,14 +22,29 @@ inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// All scaled checks must be below this.
 inline constexpr double check_bound = 30;
 
+/// The number, or null if it is not finite.
+Json number_or_null(double x);
+
+/// The status in words: `converged`, `iterations exhausted`, ...
+std::string words_of(const Status& status);
+
 /// The median; NaN if there are no values.
 double median(std::vector<double> values);
+
+/// A number that must not be above a bound of its own.
+struct CheckGate {
+  std::string name;
+  double value = 0, bound = 0;
+  /// False for NaN.
+  bool passed() const { return value <= bound; }
+};
 
 /// Scaled checks of a solution (design: accuracy gates); NaN where not computed.
 struct CheckRecord {
   double residual = unknown, orthogonality = unknown, values = unknown, trace = unknown;
   std::string values_against;          ///< the reference of `values`
   double values_difference = unknown;  ///< absolute: the largest |lambda - reference|
+  std::vector<CheckGate> gates;        ///< checks with bounds of their own
   std::string failure;                 ///< not empty: the check failed for this reason, whatever
                                        ///< the numbers are
   bool any() const;

@@ -223,14 +223,17 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     sums.push_back(static_cast<double>(stage.device_tasks));
   }
   double executing = 0, sleeping = 0, total = 0;
+  Index tasks = 0;
   for (const WorkerProfile& profile : profiles) {
     executing += profile.executing;
     sleeping += profile.sleeping;
     total += profile.total;
+    tasks += profile.tasks;
   }
-  sums.insert(sums.end(), {executing, sleeping, total, static_cast<double>(runtime_.workers()),
-                           static_cast<double>(statistics.tasks), peak_resident_bytes(), base_bytes_,
-                           bytes_moved, static_cast<double>(gpu_bytes_held())});
+  sums.insert(sums.end(),
+              {executing, sleeping, total, static_cast<double>(runtime_.workers()),
+               static_cast<double>(statistics.tasks > 0 ? statistics.tasks : tasks), peak_resident_bytes(),
+               base_bytes_, bytes_moved, static_cast<double>(gpu_bytes_held())});
   runtime_.all_reduce_sum(sums.data(), static_cast<Index>(sums.size()));
   std::vector<double> seconds;
   for (const StageStatistics& stage : statistics.stages) {

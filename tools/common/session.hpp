@@ -69,7 +69,8 @@ class Session {
   /// Starts a measured run on all ranks at once.
   void begin_run();
   /// The record of the run that just ended, from the statistics of its sequence and the wall clock
-  /// time.
+  /// time. Without statistics (of a run with several sequences) it has no stages, and the tasks are
+  /// those that the workers have executed.
   RunRecord end_run(const SequenceStatistics& statistics);
 
   /// Stores the current memory use, before the matrices are created. `peak_matrices` counts memory

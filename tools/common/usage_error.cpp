@@ -3,6 +3,7 @@
 #include "usage_error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -31,6 +32,31 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+InvalidArgument named_by_option(const InvalidArgument& error) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 18> options{
+      {{"count", "--k"},
+       {"block", "--block"},
+       {"kind", "--generate"},
+       {"interaction", "--interaction"},
+       {"orbits", "--orbits"},
+       {"shift", "--shift"},
+       {"hamiltonian", "--hamiltonian"},
+       {"overlap", "--overlap"},
+       {"molecules", "--molecules"},
+       {"blocks", "--blocks"},
+       {"gap", "--gap"},
+       {"decay", "--decay"},
+       {"coupling", "--coupling"},
+       {"electrons", "--electrons"},
+       {"occupation", "--occupation"},
+       {"chemical_potential", "--mu"},
+       {"filter_eps", "--filter"},
+       {"tolerance", "--tolerance"}}};
+  for (const auto& [argument, option] : options)
+    if (error.name() == argument) return InvalidArgument(option, error.value(), error.expected());
+  return error;
+}
 
 std::string usage_text(std::string_view name, std::string_view value, std::string_view problem,
                        std::string_view expected) {

@@ -25,6 +25,18 @@ class UsageError : public Error {
       : Error(usage_text(name, value, problem, expected)) {}
 };
 
+/// The same error, but it names the command-line option instead of the library's argument.
+InvalidArgument named_by_option(const InvalidArgument& error);
+/// Calls work(). Errors about its arguments name the command-line options.
+template <class Work>
+auto naming_options(const Work& work) {
+  try {
+    return work();
+  } catch (const InvalidArgument& error) {
+    throw named_by_option(error);
+  }
+}
+
 /// The word in `words` that is spelled most similarly to `word`; empty if none is similar enough.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& words);
 

@@ -28,13 +28,6 @@ using namespace detail;
 
 namespace {
 
-/// The status in words: `converged`, `iterations exhausted`, ...
-std::string name_of(const Status& status) {
-  std::string name = status ? "converged" : to_string(status.code);
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
-
 /// The reason for the status, if it has one; otherwise its message.
 std::string reason_of(const Status& status) {
   return status.reason.empty() ? status.message() : status.reason;
@@ -283,7 +276,7 @@ class LobpcgRun {
   Json summary(const LobpcgResult<T>& result) const {
     Json json;
     json["n"] = a_->order();
-    json["status"] = name_of(result.status());
+    json["status"] = words_of(result.status());
     json["message"] = reason_of(result.status());
     json["values"] = result.values;
     json["residuals"] = result.residuals;
@@ -315,7 +308,8 @@ class LobpcgRun {
 
   void add_results(const LobpcgResult<T>& result) {
     auto& lines = report_.results;
-    lines.emplace_back("status", fmt::format("{}: {}", name_of(result.status()), reason_of(result.status())));
+    lines.emplace_back("status",
+                       fmt::format("{}: {}", words_of(result.status()), reason_of(result.status())));
     lines.emplace_back("iterations",
                        fmt::format("{} of {} vectors ({} restarts), {} products with {} columns in all",
                                    result.iterations, result.vectors.width(), result.restarts,

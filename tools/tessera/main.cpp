@@ -9,6 +9,7 @@ namespace {
 struct Options {
   EigenProgramOptions eigen;
   MultiplyProgramOptions multiply;
+  DensityProgramOptions density;
   LobpcgProgramOptions lobpcg;
   InfoProgramOptions info;
   CalibrateProgramOptions calibrate;
@@ -27,6 +28,7 @@ void add_commands(CLI::App& app, std::function<int()>& command, Options& options
   };
   add("eigen", options.eigen, run_eigen);
   add("multiply", options.multiply, run_multiply);
+  add("density", options.density, run_density);
   add("lobpcg", options.lobpcg, run_lobpcg);
   add("info", options.info, run_info);
   add("calibrate", options.calibrate, run_calibrate);
@@ -42,6 +44,7 @@ int main(int argc, char** argv) {
   Options options;
   return program_main(
       argc, argv,
-      {"tessera", "Dense and sparse eigenproblems and block-sparse products as task graphs on StarPU"},
+      {"tessera",
+       "Dense and sparse eigenproblems, block-sparse products and density matrices as task graphs on StarPU"},
       [&](CLI::App& app, std::function<int()>& command) { add_commands(app, command, options); });
 }

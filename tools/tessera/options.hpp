@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/density_matrix.hpp>
 #include <tessera/multiply.hpp>
 #include <tessera/types.hpp>
 
@@ -54,6 +55,27 @@ struct MultiplyProgramOptions {
   std::string keep_on = "host";  ///< location of the operands before and of C after: host, gpu
   std::string peer = "none";
   std::string output;
+  GridOption grid;
+};
+
+struct DensityProgramOptions {
+  CommonOptions common;
+  std::string hamiltonian, overlap, block_sizes, generate;
+  std::vector<Index> blocks;                   ///< empty: those of the kind of system; of files 23
+  Index molecules = -1, n = -1;                ///< size of the generated system; one of them is given
+  std::optional<double> gap, decay, coupling;  ///< none: the generator's
+  char type = 0;                               ///< s, d, c, z; 0: as in the file, d for a generated system
+  Index electrons = -1;                        ///< -1: the generator's
+  double occupation = 2;
+  std::optional<double> mu;
+  DensityMethod method = DensityMethod::automatic;
+  double filter = 1e-6, tolerance = 0;  ///< tolerance 0: from the filter
+  Index iterations = 100;
+  int sign_order = 2, factor_order = 3;
+  Index panel = 0;               ///< elements; 0: the program chooses
+  std::string keep_on = "host";  ///< location of H and S before: host, gpu
+  std::string peer = "none";
+  std::string output, plot;
   GridOption grid;
 };
 
@@ -119,6 +141,7 @@ struct CalibrateProgramOptions {
 /// program chose, if these are stored in the variables first.
 OptionTable option_table(EigenProgramOptions& options);
 OptionTable option_table(MultiplyProgramOptions& options);
+OptionTable option_table(DensityProgramOptions& options);
 OptionTable option_table(LobpcgProgramOptions& options);
 OptionTable option_table(InfoProgramOptions& options);
 OptionTable option_table(TraceProgramOptions& options);
@@ -132,11 +155,13 @@ SparseSource source_of(const LobpcgProgramOptions& options);
 /// @throws UsageError, or InvalidArgument for files that cannot be written
 void validate(const EigenProgramOptions& options);
 void validate(const MultiplyProgramOptions& options);
+void validate(const DensityProgramOptions& options);
 void validate(const LobpcgProgramOptions& options);
 
 // The commands; each one returns the exit code.
 int run_eigen(EigenProgramOptions& options);
 int run_multiply(MultiplyProgramOptions& options);
+int run_density(DensityProgramOptions& options);
 int run_lobpcg(LobpcgProgramOptions& options);
 int run_info(const InfoProgramOptions& options);
 int run_trace(const TraceProgramOptions& options);

@@ -54,6 +54,7 @@ Command command_of() {
 const std::map<std::string, Command>& commands() {
   static const std::map<std::string, Command> all{{"eigen", command_of<EigenProgramOptions>()},
                                                   {"multiply", command_of<MultiplyProgramOptions>()},
+                                                  {"density", command_of<DensityProgramOptions>()},
                                                   {"lobpcg", command_of<LobpcgProgramOptions>()},
                                                   {"info", command_of<InfoProgramOptions>()},
                                                   {"trace", command_of<TraceProgramOptions>()},
@@ -169,6 +170,19 @@ TEST(UsageErrors, HaveOneForm) {
            {"bench_products --peer cutensor --filter 1e-6",
             "--peer: 'cutensor' is not possible; expected none, dense, dbcsr or libxsmm with --filter "
             "(cuTENSOR has no filter)"},
+           {"density",
+            "--hamiltonian is missing; expected either --hamiltonian FILE or --generate KIND with "
+            "--molecules or --n"},
+           {"density h.mtx --generate water --molecules 2",
+            "--hamiltonian: 'h.mtx' stands beside --generate; expected either --hamiltonian FILE or "
+            "--generate "
+            "KIND with --molecules or --n"},
+           {"density --generate water",
+            "--molecules is missing; expected the size of the generated system, or --n"},
+           {"density --generate water --molecules 2 --n 46",
+            "--n: '46' stands beside --molecules; expected one of them"},
+           {"density h.mtx",
+            "--electrons is missing; expected the number of electrons, or --mu with --method sign"},
            {"bench_spmm", "--matrix is missing; expected either --matrix FILE or --generate KIND[:ARG]"},
            {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"}})
     EXPECT_EQ(refusal(line), text);
@@ -193,6 +207,8 @@ TEST(UsageErrors, GuessWhatWasMeant) {
            {"eigen --n 20 --generate willkinson", "'wilkinson'"},
            {"lobpcg --generate heisenbreg:6", "'heisenberg'"},
            {"multiply --n 20 --generate watre", "'water'"},
+           {"density --n 20 --generate amorphus", "'amorphous'"},
+           {"density h.mtx --electrons 8 --method trs", "'trs4'"},
            {"multiply --generate random --n 20 --peer cutensr", "'cutensor'"},
            {"bench_dense choleski", "'cholesky'"},
            {"bench_dense gemm --generate randon", "'random'"},
@@ -226,6 +242,25 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"multiply a.mtx --symmetry S", "--symmetry"},
     {"multiply a.mtx --filter-rule at-least", "--filter-rule"},
     {"multiply a.mtx --hybrid --gpus 0", "--hybrid"},
+    {"density --generate water --molecules 5 --overlap s.mtx", "--overlap"},
+    {"density --generate water --molecules 5 --block-sizes s.txt", "--block-sizes"},
+    {"density h.h5 s.h5 --electrons 8 --block-sizes s.txt", "--block-sizes"},
+    {"density h.h5 --electrons 8 --blocks 5", "--blocks"},
+    {"density h.mtx --electrons 8 --blocks 5 --block-sizes s.txt", "--blocks"},
+    {"density h.mtx --electrons 8 --molecules 5", "--molecules"},
+    {"density h.mtx --electrons 8 --n 5", "--n"},
+    {"density h.mtx --electrons 8 --gap 0.2", "--gap"},
+    {"density h.mtx --electrons 8 --decay 2", "--decay"},
+    {"density h.mtx --electrons 8 --coupling 0.1", "--coupling"},
+    {"density h.mtx --electrons 8 --mu 0", "--electrons"},
+    {"density h.mtx --method trs4 --mu 0", "--mu"},
+    {"density h.mtx --electrons 8 --method dense --tolerance 1e-5", "--tolerance"},
+    {"density h.mtx --electrons 8 --method dense --iterations 5", "--iterations"},
+    {"density h.mtx --electrons 8 --method dense --plot p.svg", "--plot"},
+    {"density h.mtx --electrons 8 --seed 3", "--seed"},
+    {"density h.mtx --electrons 8 --sign-order 3", "--sign-order"},
+    {"density h.mtx --electrons 8 --factor-order 4", "--factor-order"},
+    {"density h.mtx --electrons 8 --hybrid --gpus 0", "--hybrid"},
     {"lobpcg a.mtx --interaction pairing", "--interaction"},
     {"lobpcg --generate laplacian1d:60 --interaction random", "--interaction"},
     {"lobpcg a.mtx --orbits o.sps", "--orbits"},
@@ -274,6 +309,10 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "multiply a.mtx --matrix-c c.mtx --beta 2",
         "multiply a.mtx --matrix-c c.mtx --retain-sparsity --block-sizes s.txt",
         "multiply --generate water --n 50 --occupation 0.2 --symmetry S --blocks 5",
+        "density h.mtx s.h5 --blocks 13,5,5 --electrons 8 --factor-order 4",
+        "density h.mtx --mu 0.1 --sign-order 3 --block-sizes s.txt",
+        "density --generate tio2 --n 520 --blocks 4,5,5 --gap 0.3 --decay 2 --coupling 0.1 --method sign "
+        "--sign-order 3",
         "lobpcg --generate shell:20Ne --interaction pairing --steps 2 --shift -3",
         "lobpcg --generate shell:file:2:2 --orbits o.sps --degree 3 --preconditioner chebyshev",
         "tune --stack 5x5x5,80x1x23 --type z --plans 7 --seed 3",
@@ -399,10 +438,10 @@ TEST_F(OptionsProgram, RecordsHaveSchemaDateAndWhatWasUsed) {
   for (const std::string& command :
        {std::string("eigen --generate random --n 300 --solver two_stage"),
         std::string("multiply --generate random --n 60"), std::string("lobpcg --generate laplacian1d:60"),
-        std::string("info"), std::string("bench_dense gemm --n 60"),
-        std::string("bench_stack --m 5 --products 40"), std::string("bench_spmm --generate laplacian1d:60"),
-        std::string("bench_products --n 60"), "tune --n 40 --output " + path("t.json"),
-        "calibrate --sizes 40 --types d --output " + path("set")}) {
+        std::string("density --generate water --molecules 2"), std::string("info"),
+        std::string("bench_dense gemm --n 60"), std::string("bench_stack --m 5 --products 40"),
+        std::string("bench_spmm --generate laplacian1d:60"), std::string("bench_products --n 60"),
+        "tune --n 40 --output " + path("t.json"), "calibrate --sizes 40 --types d --output " + path("set")}) {
     const Outcome outcome = run(command + " --json - --cores 1 --gpus 0", "STARPU_HOME=" + path("s"));
     ASSERT_EQ(outcome.code, 0) << command << outcome.err;
     const Json json = Json::parse(outcome.out);

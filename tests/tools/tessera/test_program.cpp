@@ -26,7 +26,7 @@ using namespace tessera::test;
 TEST_F(Program, HelpAndVersion) {
   const Outcome help = run("--help");
   EXPECT_EQ(help.code, 0);
-  for (const char* command : {"eigen", "multiply", "lobpcg", "info", "calibrate", "trace", "tune"})
+  for (const char* command : {"eigen", "multiply", "density", "lobpcg", "info", "calibrate", "trace", "tune"})
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
   EXPECT_EQ(help.err, "");
   EXPECT_EQ(run("eigen --help").code, 0);
@@ -48,6 +48,7 @@ TEST_F(Program, BadUsage) {
   expect_refused("eigen --generate random --n 20 --scheduler nonsense", "nonsense");
   for (const std::string& command :
        {std::string("eigen --generate random --n 20"), std::string("multiply --generate random --n 20"),
+        std::string("density --generate water --molecules 2"),
         std::string("lobpcg --generate laplacian1d:60"), std::string("bench_dense gemm"),
         std::string("bench_stack"), std::string("bench_spmm --generate laplacian1d:60"),
         std::string("bench_products --n 60"), "tune --output " + path("tuning.json"),
@@ -75,7 +76,7 @@ TEST_F(Program, WordsAndFilesThatNothingMeans) {
   expect_refused("lobpcg --generate laplacian2d:10000000000:10000000000", "the number of points");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   for (const char* use : {"eigen --matrix ", "multiply --matrix-a ", "lobpcg --matrix ",
-                          "eigen --generate random --n 5 --tuning "})
+                          "density --electrons 2 --hamiltonian ", "eigen --generate random --n 5 --tuning "})
     expect_refused(std::string(use) + path("pipe"), path("pipe") + ": is a pipe or a device");
   // Four megabytes of empty blocks, alone and with one nonempty block.
   std::string zeros(4 << 20, ' ');

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
+#include <fmt/format.h>
+
+#include <tessera/matgen.hpp>
+
+#include "density_check.hpp"
+#include "density_problem.hpp"
+#include "options.hpp"
+#include "output_files.hpp"
+#include "table_parts.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// The values of --method; their words are the library's names.
+constexpr std::array density_methods{
+    DensityMethod::automatic, DensityMethod::sign, DensityMethod::trs4,
+    DensityMethod::tc2,       DensityMethod::sp2,  DensityMethod::dense,
+};
+
+std::vector<std::string> system_names() {
+  std::vector<std::string> names;
+  for (const DensitySystemKind& kind : density_system_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+bool cuts_blocks(const DensityProgramOptions& options) {
+  return !options.generate.empty() || !options.hamiltonian.ends_with(".h5");
+}
+
+bool takes_mu(const DensityProgramOptions& options) {
+  return options.method == DensityMethod::sign || options.method == DensityMethod::automatic;
+}
+
+void add_files(OptionTable& table, DensityProgramOptions& options) {
+  const auto reads = [&options] { return options.generate.empty(); };
+  table.group("Problem");
+  table
+      .text("--hamiltonian", options.hamiltonian, "FILE",
+            "H, symmetric or Hermitian: Matrix Market (may be gzipped), or HDF5 as --output writes it if the "
+            "name ends in .h5")
+      .at_place("H")
+      .reads(FileFormat::matrix_market_or_hdf5);
+  table.text("--overlap", options.overlap, "FILE", "S, positive definite")
+      .at_place("S")
+      .by_default("the identity")
+      .reads(FileFormat::matrix_market_or_hdf5)
+      .needs(reads, "--hamiltonian, as generated systems have their own");
+  table
+      .text("--block-sizes", options.block_sizes, "FILE",
+            "block sizes of Matrix Market files, numbers in a text file")
+      .by_default("--blocks")
+      .reads(FileFormat::text)
+      .needs([&options, reads] { return reads() && cuts_blocks(options); },
+             "--hamiltonian and Matrix Market files, as HDF5 files have their own");
+  table
+      .integers("--blocks", options.blocks, 1, 4096,
+                "block sizes of a molecule, as in 13,5,5 or 4,1,1; those of files are repeated")
+      .by_default("23; of --generate amorphous 13,5, of tio2 26,13,13")
+      .needs([&options] { return cuts_blocks(options) && options.block_sizes.empty(); },
+             "--generate or Matrix Market files, as HDF5 files have their own, and without --block-sizes");
+}
+
+void add_system(OptionTable& table, DensityProgramOptions& options) {
+  const auto generated = [&options] { return !options.generate.empty(); };
+  const std::string with_generate = "--generate";
+  std::string help = "a system with a gap, in hartree, with --molecules or --n";
+  for (const DensitySystemKind& kind : density_system_kinds())
+    help += fmt::format("\n  {}: {}", kind.name, kind.help);
+  table.word("--generate", options.generate, system_names(), std::move(help)).shown_as("KIND");
+  table.integer("--molecules", options.molecules, 0, largest_order, "its molecules or groups of atoms")
+      .chosen("none", -1)
+      .needs(generated, with_generate);
+  table
+      .integer("--n", options.n, 0, largest_order,
+               "its basis functions, rounded to whole molecules (groups of atoms: by their mean size)")
+      .chosen("none", -1)
+      .needs(generated, with_generate);
+  table
+      .real("--gap", options.gap, real_above_0(),
+            "between occupied and other levels of molecules alone, hartree")
+      .chosen("0.22; of water of fewer than 12 functions 0.55", nullptr)
+      .needs(generated, with_generate);
+  table.real("--decay", options.decay, real_within(0.2, 10), "length over which molecules couple, angstrom")
+      .chosen("2.6; of water of fewer than 12 functions 1.4", nullptr)
+      .needs(generated, with_generate);
+  table
+      .real("--coupling", options.coupling, real_from_0(),
+            "norm of the coupling, below where the gap may close")
+      .chosen("0.8 of that limit", nullptr)
+      .needs(generated, with_generate);
+  add_type(table, options.type).by_default("z for a complex file, else d");
+  table.integer("--electrons", options.electrons, 0, 2 * largest_order, "whole number of occupied states")
+      .chosen("the generator's, with --occupation 1 half of them; files need it", -1)
+      .needs([&options] { return !options.mu; }, "the search for mu, and so not with --mu");
+  table.choice("--occupation", options.occupation, {{"1", 1.0}, {"2", 2.0}},
+               "electrons of an occupied state: 2 for closed shells, 1 for one spin");
+  table.real("--mu", options.mu, any_real(), "occupy all states below, whatever their number")
+      .chosen("found from --electrons", nullptr)
+      .needs([&options] { return takes_mu(options); }, "--method sign or auto");
+}
+
+void add_method(OptionTable& table, DensityProgramOptions& options) {
+  const auto iterates = [&options] { return options.method != DensityMethod::dense; };
+  const std::string with_iterations = "a --method that iterates";
+  std::vector<std::pair<std::string, DensityMethod>> methods;
+  for (const DensityMethod method : density_methods) methods.emplace_back(to_string(method), method);
+  table.group("Method");
+  table.choice("--method", options.method, methods,
+               "sign function, purification (trs4, tc2, sp2), or the dense eigenproblem; auto is trs4, with "
+               "--mu sign");
+  table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
+      .shown_as("EPS");
+  table
+      .real("--tolerance", options.tolerance, real_above_0(),
+            "error of idempotency, relative, that the iterations may leave")
+      .chosen("from the filter; without one, rounding", 0.0)
+      .needs(iterates, with_iterations);
+  table.integer("--iterations", options.iterations, 1, 1000000, "of each iteration, at most")
+      .needs(iterates, with_iterations);
+  table.integer("--sign-order", options.sign_order, 2, 7, "of the sign iteration; 2: Newton-Schulz")
+      .needs(
+          [&options] { return options.method == DensityMethod::sign || (options.mu && takes_mu(options)); },
+          "--method sign or --mu");
+  table.integer("--factor-order", options.factor_order, 2, 5, "of the iteration for Z with Z^H S Z = I")
+      .needs([&options,
+              iterates] { return iterates() && (!options.generate.empty() || !options.overlap.empty()); },
+             "an overlap, and a --method that iterates");
+  table.integer("--panel", options.panel, 1, 1 << 20, "rows and columns of a panel, about")
+      .chosen("from the order and the machine", 0);
+}
+
+}  // namespace
+
+OptionTable option_table(DensityProgramOptions& options) {
+  OptionTable table("tessera density", "the density matrix of a Hamiltonian, without diagonalisation");
+  add_files(table, options);
+  add_system(table, options);
+  add_method(table, options);
+  add_machine(table, options.common);
+  add_grid(table, options.grid);
+  table.word("--keep-on", options.keep_on, {"host", "gpu"},
+             "where H and S are when the clock starts: in host memory only, or on the GPU already");
+  add_runs(table, options.common);
+  table.entry("--seed").needs([&options] { return !options.generate.empty(); }, "--generate KIND");
+  add_check(table, options.common);
+  table.entry("--check").help += fmt::format(". {}", density_gates);
+  table.word("--peer", options.peer, {"none", "dense"},
+             "compute it by --method dense, too, alternating run by run, and compare energy and elements");
+  table.text("--output", options.output, "FILE", "write P: Matrix Market, or HDF5 if the name ends in .h5");
+  table.text("--plot", options.plot, "FILE", "draw the convergence of the iterations, SVG")
+      .needs([&options] { return options.method != DensityMethod::dense; }, "a --method that iterates");
+  add_trace(table, options.common);
+  add_record(table, options.common);
+  table.example("H.mtx.gz S.mtx.gz --blocks 13,5,5 --electrons 256 --output P.h5",
+                "32 molecules of water, from files");
+  table.example("--generate water --molecules 512 --filter 1e-5 --peer dense",
+                "a model of water, beside eigenpairs");
+  table.example("--generate tio2 --n 5200 --method sign --sign-order 3 --plot sign.svg",
+                "by the sign function, with a search for mu");
+  return table;
+}
+
+void validate(const DensityProgramOptions& options) {
+  const bool generated = !options.generate.empty();
+  if (generated != options.hamiltonian.empty())
+    throw UsageError("--hamiltonian", options.hamiltonian, "stands beside --generate",
+                     "either --hamiltonian FILE or --generate KIND with --molecules or --n");
+  if (generated && options.molecules < 0 && options.n < 0)
+    throw UsageError("--molecules", "", "", "the size of the generated system, or --n");
+  if (options.molecules >= 0 && options.n >= 0)
+    throw UsageError("--n", fmt::to_string(options.n), "stands beside --molecules", "one of them");
+  if (!generated && options.electrons < 0 && !options.mu)
+    throw UsageError("--electrons", "", "", "the number of electrons, or --mu with --method sign");
+  if (generated) system_options(options);
+  if (!options.output.empty()) require_writable("--output", options.output);
+  if (!options.plot.empty()) require_writable("--plot", options.plot);
+}
+
+}  // namespace tessera::program
