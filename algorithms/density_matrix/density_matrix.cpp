@@ -128,7 +128,7 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
   };
   // A step leaves three times the square; seldom is one not enough. P's norm is not that of its states, whose number
   // tells, too, how far they are from full and empty.
-  constexpr Index most = 3;
+  constexpr Index most = 2;
   const double tolerance = idempotency_tolerance<T>(options);
   double before = 1, last = 4, broken = 1;
   for (Index iteration = 1;

@@ -48,13 +48,14 @@ class Purification {
 
   /// McWeeny's step would be the last one: it leaves three times the square. `grows`: by how much at most the step
   /// after `found` has moved X from idempotent. Also where the filter, or rounding, lets X come no nearer.
-  bool nearly_idempotent(const Idempotency& found, double grows) {
+  /// `patience`: steps for which X may seem to come no nearer on its way.
+  bool nearly_idempotent(const Idempotency& found, double grows, int patience) {
     const double v = found.v();
     still_ = v < 0.1 && v > 0.5 * least_v_ ? still_ + 1 : 0;
     least_v_ = std::min(least_v_, v);
     const double left = grows * v;
     return left < 0.1 && (3 * left * left <= tolerance_ * traces.square ||
-                          found.v_squared <= 4 * found.rounding || still_ >= 3);
+                          found.v_squared <= 4 * found.rounding || still_ >= patience);
   }
 
   /// Ends a step that began with `found`.
@@ -99,7 +100,7 @@ class Purification {
     const double width = problem_.spectrum.upper - problem_.spectrum.lower;
     const double slack =
         (static_cast<double>(iteration_ + 1) * moved() + 100 * static_cast<double>(precision<T>)) * width;
-    return history_.gap(slack, static_cast<double>(x.rows()) * moved() * moved());
+    return history_.gap(slack, 10 * static_cast<double>(x.rows()) * moved() * moved());
   }
   [[noreturn]] void fail(StatusCode code, const Idempotency& found, const std::string& what) const {
     throw IterationEnded{{code, stage_, iteration_,
@@ -134,7 +135,7 @@ Projector<T> purify_trs4(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& 
     const double f = 4 * dot - 3 * fourth, g = sums.trace - 2 * dot + fourth;
     const double missing = problem.states - f;
     const double gamma = missing / std::max(g, std::abs(missing) / 100);
-    const bool last = std::abs(missing) < 0.5 && state.nearly_idempotent(found, 1);
+    const bool last = std::abs(missing) < 0.5 && state.nearly_idempotent(found, 1, 1);
     StepPolynomial polynomial;
     if (last) {
       // F + 3 G is McWeeny's polynomial.
@@ -240,7 +241,7 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
     const Idempotency found = idempotency_of<T>(before, dot, fourth);
     state.end_step(found, polynomial, std::sqrt(before.square), step.stretch == 1);
     // A step of second order doubles at most what one side lacks.
-    if (state.nearly_idempotent(found, 2) && std::abs(state.traces.trace - problem.states) < 0.5)
+    if (state.nearly_idempotent(found, 2, 3) && std::abs(state.traces.trace - problem.states) < 0.5)
       return state.result(found);
     state.expect_next_step(found);
   }
