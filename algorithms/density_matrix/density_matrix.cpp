@@ -139,8 +139,8 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
     algebra.finish();
     if (options.filter_eps > 0) filter(p, options.filter_eps);
     result.electrons = electrons();
-    const double states = result.electrons / problem.occupation;
-    broken = std::abs(states - std::round(states)) / std::max(states, 1.0);
+    const double count = result.electrons / problem.occupation;
+    broken = std::abs(count - std::round(count)) / std::max(count, 1.0);
     result.energy = problem.occupation * real_part(dot(p, problem.hamiltonian));
     algebra.end_step({.stage = "mcweeny",
                       .iteration = iteration,
@@ -149,6 +149,13 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
                       .energy = result.energy},
                      p);
   }
+  // Whatever has gone wrong before: what is no projector onto the wanted number of states is no result.
+  const double states = result.electrons / problem.occupation;
+  const double wanted = problem.chemical_potential ? states : problem.electrons / problem.occupation;
+  if (before > 0.1 || std::abs(states - wanted) > 0.5)
+    throw IterationEnded{
+        {StatusCode::no_gap, "mcweeny", 0,
+         fmt::format("{:.6f} states of {:.0f}, ||PSP - P||_F / ||P||_F = {:.2e}", states, wanted, before)}};
   if (options.energy_weighted) {
     const auto hp = algebra.product(problem.occupation, problem.hamiltonian, p, full_layout(p.layout()));
     result.energy_weighted = algebra.product(1, p, hp, p.layout());
@@ -236,8 +243,8 @@ Completion<DensityResult<T>> submit_density_matrix(Runtime& runtime, const Densi
 template <class T>
 DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& problem,
                                 const DensityOptions& options) {
-  return call_now<DensityResult<T>>(
-      "density_matrix", runtime, density_hash(problem, options),
+  return collectively(
+      runtime, "density_matrix", density_hash(problem, options),
       [&] { require_valid(runtime, problem, options); },
       [&] { return solve_density(runtime, problem, options); });
 }

@@ -42,20 +42,13 @@ void require_operand(const char* name, const Runtime& runtime, const BlockSparse
       half_stored ? "a half-stored Hermitian matrix" : "a Hermitian matrix, or one without symmetry");
 }
 
-/// One of the public calls: `work` gives the result on the calling thread.
-template <class Result, class Check, class Work>
-Result call_now(std::string_view name, Runtime& runtime, std::uint64_t hash, const Check& check,
-                const Work& work) {
-  return collectively(runtime, name, hash, check, work);
-}
-
-/// The same, submitted: in one process the work goes on in a thread of its own; on several ranks it is over when
+/// A public call that is submitted: in one process the work goes on in a thread of its own; on several ranks it is over when
 /// the call returns.
 template <class Result, class Check, class Work>
 Completion<Result> submit_call(std::string_view name, Runtime& runtime, std::uint64_t hash,
                                const Check& check, const Work& work) {
   if (runtime.size() > 1) {
-    auto result = std::make_shared<Result>(call_now<Result>(name, runtime, hash, check, work));
+    auto result = std::make_shared<Result>(collectively(runtime, name, hash, check, work));
     return {std::make_unique<FinishedWork<Result>>(result), result};
   }
   return collectively(runtime, name, hash, check, [&] {
@@ -133,8 +126,8 @@ double relative_norm(const BlockSparseMatrix<T>& a) {
   }                                                                                                \
   template <class T>                                                                               \
   Result name(Runtime& runtime, const Problem<T>& problem, const MatrixFunctionOptions& options) { \
-    return call_now<Result>(                                                                       \
-        #name, runtime, problem_hash(problem, options),                                            \
+    return collectively(                                                                           \
+        runtime, #name, problem_hash(problem, options),                                            \
         [&] { require_problem(runtime, problem, options, needs_##name); },                         \
         [&] { return solve_##name<T>(runtime, problem, options); });                               \
   }

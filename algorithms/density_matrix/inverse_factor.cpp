@@ -29,16 +29,14 @@ double refine_inverse_factor(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T
   ConvergenceTest<T> test(stage, options, order, a.rows());
   Contraction contraction;
   for (Index iteration = 1;; ++iteration) {
-    auto rest = transformed(algebra, a, z);
+    const auto t = transformed(algebra, a, z);
     const auto& identity = algebra.identity(a.layout());
-    if (iteration == 1) {
-      // A refined factor may be near enough.
-      const auto first = algebra.sum({{-1, &rest}, {1, &identity}});
-      if (options.scaled && a.rows() > 0 && frobenius_norm(first) > 0.5)
-        contraction = {inverse_root_map(order), positive_interval(algebra.runtime(), rest, stage)};
-    }
-    algebra.add(-1, rest, 1, identity);
+    auto rest = algebra.sum({{-1, &t}, {1, &identity}});
     const double convergence = relative_norm(rest);
+    // A refined factor may be near enough.
+    const bool far = convergence * std::sqrt(static_cast<double>(a.rows())) > 0.5;
+    if (iteration == 1 && options.scaled && far)
+      contraction = {inverse_root_map(order), positive_interval(algebra.runtime(), t, stage)};
     const bool last = test.last_step(iteration, convergence, contraction.near_one());
     const double scale = last ? 1 : contraction.next_scale(), root = std::sqrt(scale);
     // I - scale Z^H A Z

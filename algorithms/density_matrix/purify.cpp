@@ -9,12 +9,11 @@ namespace {
 
 constexpr FunctionNeeds needs_purify{};
 
-/// P S, or P where S is the identity, in full.
+/// P S; of the identity P.
 template <class T>
 BlockSparseMatrix<T> times_overlap(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
                                    const BlockSparseMatrix<T>* s) {
-  const BlockLayout full = full_layout(p.layout());
-  return s ? algebra.product(1, p, *s, full) : algebra.in_layout(p, full);
+  return s ? algebra.product(1, p, *s, full_layout(p.layout())) : algebra.copied(p);
 }
 
 /// (P S) P - P
