@@ -115,9 +115,14 @@ void BlockAlgebra<T>::count_products() {
 template <class T>
 void BlockAlgebra<T>::end_step(IterationStep step, const Matrix& iterate) {
   finish();
-  const auto now = std::chrono::steady_clock::now();
   step.occupation = occupation(iterate);
   step.threshold = filter_eps_;
+  end_step(std::move(step));
+}
+
+template <class T>
+void BlockAlgebra<T>::end_step(IterationStep step) {
+  const auto now = std::chrono::steady_clock::now();
   step.seconds = std::chrono::duration<double>(now - step_began_).count();
   step.products = step_products_;
   step.flop = step_flop_;

@@ -70,6 +70,13 @@ class BlockAlgebra {
   /// Ends a step: its line of the table, and the monitor.
   /// @throws IterationEnded if the convergence is no number, or the monitor stops it
   void end_step(IterationStep step, const Matrix& iterate);
+  /// The same where the caller knows the iterate's occupation, and the filter (threshold).
+  void end_step(IterationStep step);
+  /// A product of another kind that the caller has computed.
+  void count_product(double flop) {
+    ++step_products_;
+    step_flop_ += flop;
+  }
   /// Waits for the sums that were submitted.
   /// @throws IterationEnded if one has failed
   void finish();

@@ -7,6 +7,7 @@
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purify.hpp>
+#include <tessera/algorithms/density_matrix/tiled_purification.hpp>
 #include <tessera/density_matrix.hpp>
 
 namespace tessera::detail {
@@ -67,24 +68,13 @@ template <class T>
 std::uint64_t density_hash(const DensityProblem<T>& problem, const DensityOptions& options) {
   const auto matrix = [](const BlockSparseMatrix<T>* a) { return a ? shape_hash(*a) : 1; };
   const GapBounds gap = problem.gap.value_or(GapBounds{});
-  return argument_hash(
-      shape_hash(problem.hamiltonian), matrix(problem.overlap), matrix(problem.inverse_factor),
-      problem.electrons, problem.occupation, problem.chemical_potential.value_or(0.5),
-      problem.gap.has_value(), gap.homo.upper, gap.lumo.lower, options.method, options.filter_eps,
-      options.tolerance, options.iterations, options.sign_order, options.factor_order, options.scaled,
-      options.electron_tolerance, options.energy_weighted, options.check, options.monitor == nullptr);
-}
-
-/// The bounds of the spectrum that the purifications need: nothing may lie outside.
-template <class T>
-SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h) {
-  if (h.rows() == 0) return {0, 0};
-  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = h}, {.tolerance = 1e-3});
-  if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
-  // Eigenvalues a little outside of [0, 1] come back; a margin costs next to nothing.
-  const double width = std::max(ends.highest.bound - ends.lowest.bound, 1e-3 * std::abs(ends.highest.bound));
-  const double margin = width > 0 ? 0.005 * width : 1;
-  return {ends.lowest.bound - margin, ends.highest.bound + margin};
+  return argument_hash(shape_hash(problem.hamiltonian), matrix(problem.overlap),
+                       matrix(problem.inverse_factor), problem.electrons, problem.occupation,
+                       problem.chemical_potential.value_or(0.5), problem.gap.has_value(), gap.homo.upper,
+                       gap.lumo.lower, options.method, options.filter_eps, options.tolerance,
+                       options.iterations, options.sign_order, options.factor_order, options.scaled,
+                       options.electron_tolerance, options.energy_weighted, options.check,
+                       options.mixed_precision, options.monitor == nullptr);
 }
 
 template <class T>
@@ -117,31 +107,33 @@ double commutator_error(BlockAlgebra<T>& algebra, const DensityProblem<T>& probl
   return relative_norm(commutator);
 }
 
-/// From P of states of occupation 1: the last step, which makes P as idempotent in the metric of S as its products are
-/// exact, so that the energy's error is of second order; then what follows from P.
+/// From P of states of occupation 1: the last step, unless P has been purified, which makes P as idempotent in the
+/// metric of S as its products are exact, so that the energy's error is of second order; then what follows from P.
 template <class T>
 void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, const DensityOptions& options,
-                    BlockSparseMatrix<T> p, DensityResult<T>& result) {
+                    BlockSparseMatrix<T> p, bool purified, DensityResult<T>& result) {
   algebra.set_filter_eps(last_filter * options.filter_eps);
-  const auto electrons = [&] {
-    return problem.occupation * (problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p)));
+  const auto measure = [&] {
+    result.electrons =
+        problem.occupation * (problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p)));
+    result.energy = problem.occupation * real_part(dot(p, problem.hamiltonian));
   };
   // A step leaves three times the square; seldom is one not enough. P's norm is not that of its states, whose number
   // tells, too, how far they are from full and empty.
   constexpr Index most = 2;
   const double tolerance = idempotency_tolerance<T>(options);
-  double before = 1, last = 4, broken = 1;
-  for (Index iteration = 1;
-       iteration <= most && before < 0.5 * last && (3 * before * before > tolerance || broken > tolerance);
+  double before = purified ? 0 : 1, last = 4, broken = 1;
+  if (purified) measure();
+  for (Index iteration = 1; !purified && iteration <= most && before < 0.5 * last &&
+                            (3 * before * before > tolerance || broken > tolerance);
        ++iteration) {
     last = before;
     before = mcweeny_step(algebra, p, problem.overlap);
     algebra.finish();
     if (options.filter_eps > 0) filter(p, options.filter_eps);
-    result.electrons = electrons();
+    measure();
     const double count = result.electrons / problem.occupation;
     broken = std::abs(count - std::round(count)) / std::max(count, 1.0);
-    result.energy = problem.occupation * real_part(dot(p, problem.hamiltonian));
     algebra.end_step({.stage = "mcweeny",
                       .iteration = iteration,
                       .convergence = before,
@@ -180,8 +172,14 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
     const DensityMethod method = chosen_method(problem, options);
     result.method = method;
     const BlockSparseMatrix<T>& h = problem.hamiltonian;
-    if (method == DensityMethod::dense)
-      return finish_density(algebra, problem, options, dense_density(algebra, problem, result), result);
+    const auto finish = [&](BlockSparseMatrix<T> p, bool purified) {
+      finish_density(algebra, problem, options, std::move(p), purified, result);
+    };
+    if (method == DensityMethod::dense) return finish(dense_density(algebra, problem, result), true);
+    const bool trivial = problem.electrons <= 0 ||
+                         std::round(problem.electrons / problem.occupation) >= static_cast<double>(h.rows());
+    if (method == DensityMethod::purification && !trivial)
+      return finish(purify_in_tiles(algebra, problem, options, result), true);
     OrthonormalBasis<T> basis;
     if (problem.overlap && h.rows() > 0)
       basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);
@@ -200,7 +198,7 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
     auto p = basis.from_orthonormal(algebra, found.x, h.layout());
     result.inverse_factor = std::move(basis.factor());
     algebra.finish();
-    finish_density(algebra, problem, options, std::move(p), result);
+    finish(std::move(p), false);
   });
   return result;
 }
@@ -225,6 +223,8 @@ const char* to_string(DensityMethod method) noexcept {
       return "tc2";
     case DensityMethod::sp2:
       return "sp2";
+    case DensityMethod::purification:
+      return "purification";
     case DensityMethod::dense:
       return "dense";
   }

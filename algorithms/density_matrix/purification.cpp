@@ -5,25 +5,11 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/density_matrix/purification.hpp>
-#include <tessera/algorithms/density_matrix/trace_history.hpp>
+#include <tessera/algorithms/density_matrix/purification_control.hpp>
 
 namespace tessera::detail {
 
 namespace {
-
-/// Traces of an iterate X.
-struct Traces {
-  double trace = 0;   ///< trace(X)
-  double square = 0;  ///< ||X||_F^2 = trace(X^2)
-};
-
-/// @param dot trace(X^3)  @param fourth trace(X^4)
-template <class T>
-Idempotency idempotency_of(const Traces& x, double dot, double fourth) {
-  // Sums of this size carry their rounding, in double, into their difference; the elements of X^2 that of T.
-  const double rounding = (8e-16 + std::pow(static_cast<double>(precision<T>), 2)) * x.square;
-  return {x.square - 2 * dot + fourth, x.trace - x.square, rounding};
-}
 
 /// What the purifications share: the first iterate, the table, and the end.
 template <class T>
@@ -31,12 +17,17 @@ class Purification {
  public:
   Purification(const char* stage, BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,
                const DensityOptions& options)
-      : stage_(stage),
+      : control({.stage = stage,
+                 .spectrum = problem.spectrum,
+                 .states = problem.states,
+                 .filter_eps = options.filter_eps,
+                 .precision = static_cast<double>(precision<T>),
+                 .tolerance = idempotency_tolerance<T>(options),
+                 .iterations = options.iterations}),
+        stage_(stage),
         algebra_(algebra),
         problem_(problem),
-        options_(options),
-        tolerance_(idempotency_tolerance<T>(options)),
-        history_(problem.spectrum) {
+        options_(options) {
     const double width = problem.spectrum.upper - problem.spectrum.lower;
     x = algebra.sum({{-1 / width, &problem.hamiltonian},
                      {problem.spectrum.upper / width, &algebra.identity(problem.hamiltonian.layout())}});
@@ -45,77 +36,35 @@ class Purification {
 
   BlockSparseMatrix<T> x;
   Traces traces;
-
-  /// McWeeny's step would be the last one: it leaves three times the square. `grows`: by how much at most the step
-  /// after `found` has moved X from idempotent. Also where the filter, or rounding, lets X come no nearer.
-  /// `patience`: steps for which X may seem to come no nearer on its way.
-  bool nearly_idempotent(const Idempotency& found, double grows, int patience) {
-    const double v = found.v();
-    still_ = v < 0.1 && v > 0.5 * least_v_ ? still_ + 1 : 0;
-    least_v_ = std::min(least_v_, v);
-    const double left = grows * v;
-    return left < 0.1 && (3 * left * left <= tolerance_ * traces.square ||
-                          found.v_squared <= 4 * found.rounding || still_ >= patience);
-  }
+  PurificationControl control;
 
   /// Ends a step that began with `found`.
   void end_step(const Idempotency& found, const StepPolynomial& polynomial, double norm,
                 bool keeps_order = true) {
-    history_.add(found, polynomial, keeps_order);
+    control.add(found, polynomial, keeps_order);
     algebra_.end_step({.stage = stage_,
-                       .iteration = ++iteration_,
+                       .iteration = control.iteration(),
                        .convergence = norm > 0 ? found.v() / norm : 0,
                        .electrons = problem_.occupation * traces.trace,
                        .energy = std::numeric_limits<double>::quiet_NaN()},
                       x);
   }
-  /// The iteration goes on.
-  void expect_next_step(const Idempotency& found) const {
-    // States nearer to each other than the filter, or rounding, tells apart.
-    const double width = problem_.spectrum.upper - problem_.spectrum.lower,
-                 resolution = history_.resolution();
-    const double blind = std::max(options_.filter_eps, 1e3 * static_cast<double>(precision<T>)) * width;
-    const bool exhausted = iteration_ >= options_.iterations, seen = found.v() < 0.2;
-    if (!seen && (resolution < 0.1 * blind || (exhausted && resolution < 1e-4 * width)))
-      fail(StatusCode::no_gap, found, fmt::format("no gap above {:.1e} is seen after", resolution));
-    if (exhausted) fail(StatusCode::iterations_exhausted, found, "after");
-  }
-
   /// X, nearly idempotent; `found` is of the iterate before it.
   Projector<T> result(const Idempotency& found) {
-    if (found.v() > 0.2 || std::abs(traces.trace - problem_.states) > 0.5)
-      fail(StatusCode::no_gap, found, "the projector has another number of states after");
-    const GapBounds bounds = gap();
-    return {std::move(x), history_.chemical_potential(), bounds};
+    control.expect_result(traces, found);
+    // A product's filter moves an eigenvalue by about eps for each block of a row, their signs at random.
+    const double rows = std::max<double>(static_cast<double>(x.block_rows()), 1);
+    const double moved =
+        options_.filter_eps * std::sqrt(2 * static_cast<double>(x.pattern().blocks()) / rows);
+    const GapBounds bounds = control.gap(moved, x.rows());
+    return {std::move(x), control.chemical_potential(), bounds};
   }
 
  private:
-  /// By how much a product's filter moves an eigenvalue: by about eps for each block of a row, their signs at random.
-  double moved() const {
-    const double rows = std::max<double>(static_cast<double>(x.block_rows()), 1);
-    return options_.filter_eps * std::sqrt(2 * static_cast<double>(x.pattern().blocks()) / rows);
-  }
-  /// The gap, with what all products may have moved its bounds.
-  GapBounds gap() const {
-    const double width = problem_.spectrum.upper - problem_.spectrum.lower;
-    const double slack =
-        (static_cast<double>(iteration_ + 1) * moved() + 100 * static_cast<double>(precision<T>)) * width;
-    return history_.gap(slack, 10 * static_cast<double>(x.rows()) * moved() * moved());
-  }
-  [[noreturn]] void fail(StatusCode code, const Idempotency& found, const std::string& what) const {
-    throw IterationEnded{{code, stage_, iteration_,
-                          fmt::format("{} {} steps: {:.6f} states of {:.0f}, ||X - X^2||_F = {:.2e}", what,
-                                      iteration_, traces.trace, problem_.states, found.v())}};
-  }
   const char* stage_;
   BlockAlgebra<T>& algebra_;
   const OrthonormalProblem<T>& problem_;
   const DensityOptions& options_;
-  const double tolerance_;
-  TraceHistory history_;
-  Index iteration_ = 0;
-  double least_v_ = 1e300;
-  int still_ = 0;  ///< steps for which v has not fallen
 };
 
 }  // namespace
@@ -130,12 +79,12 @@ Projector<T> purify_trs4(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& 
     const ProductSums sums = algebra.product(1, x, x, 0, square, &x);
     const double dot = sums.dot, fourth = sums.frobenius_norm * sums.frobenius_norm;
     const Traces before = state.traces;
-    const Idempotency found = idempotency_of<T>(before, dot, fourth);
+    const Idempotency found = state.control.idempotency_of(before, dot, fourth);
     // F(x) = x^2 (4 x - 3 x^2), G(x) = x^2 (1 - x)^2
     const double f = 4 * dot - 3 * fourth, g = sums.trace - 2 * dot + fourth;
     const double missing = problem.states - f;
     const double gamma = missing / std::max(g, std::abs(missing) / 100);
-    const bool last = std::abs(missing) < 0.5 && state.nearly_idempotent(found, 1, 1);
+    const bool last = std::abs(missing) < 0.5 && state.control.nearly_idempotent(state.traces, found, 1, 1);
     StepPolynomial polynomial;
     if (last) {
       // F + 3 G is McWeeny's polynomial.
@@ -163,62 +112,15 @@ Projector<T> purify_trs4(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& 
     }
     state.end_step(found, polynomial, std::sqrt(before.square));
     if (last) return state.result(found);
-    state.expect_next_step(found);
+    state.control.expect_next_step(state.traces, found);
   }
 }
-
-namespace {
-
-/// The step of second order that follows, and the eigenvalues next to the gap before it.
-struct StretchedStep {
-  bool squares;
-  double stretch;
-  StepPolynomial polynomial() const {
-    const double a = stretch;
-    if (squares) return {(1 - a) * (1 - a), 2 * a * (1 - a), a * a, 0, 0};
-    return {0, 2 * a, -a * a, 0, 0};
-  }
-};
-
-/// Chooses the steps of second order: by the trace, and as long as the gap is known and far from closed by the
-/// states next to it, which are stretched over the whole of [0, 1].
-class StepChoice {
- public:
-  template <class T>
-  explicit StepChoice(const OrthonormalProblem<T>& problem) {
-    if (!problem.gap) return;
-    const double width = problem.spectrum.upper - problem.spectrum.lower;
-    homo_ = (problem.spectrum.upper - problem.gap->homo.upper) / width;
-    lumo_ = (problem.spectrum.upper - problem.gap->lumo.lower) / width;
-    known_ = lumo_ >= 0 && homo_ <= 1 && lumo_ < homo_;
-  }
-
-  StretchedStep next(const Traces& x, double states) {
-    constexpr double near = 0.01;
-    if (known_ && (lumo_ > near || homo_ < 1 - near)) {
-      const bool squares = lumo_ + homo_ > 1;
-      const StretchedStep step{squares, squares ? 2 / (2 - lumo_) : 2 / (1 + homo_)};
-      homo_ = value(step.polynomial(), homo_);
-      lumo_ = value(step.polynomial(), lumo_);
-      return step;
-    }
-    const double squared = x.square, doubled = 2 * x.trace - x.square;
-    return {std::abs(squared - states) < std::abs(doubled - states), 1};
-  }
-
- private:
-  static double value(const StepPolynomial& c, double x) { return c[0] + x * (c[1] + x * c[2]); }
-  bool known_ = false;
-  double homo_ = 1, lumo_ = 0;  ///< of x: the lowest occupied state, the highest other one
-};
-
-}  // namespace
 
 template <class T>
 Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,
                         const DensityOptions& options) {
   Purification<T> state(problem.gap ? "sp2" : "tc2", algebra, problem, options);
-  StepChoice choice(problem);
+  StepChoice choice(problem.spectrum, problem.gap);
   auto& x = state.x;
   const double n = static_cast<double>(x.rows());
   for (;;) {
@@ -238,12 +140,13 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
     const double fourth = (after + b * b * before.square + c * c * n - 2 * b * sums.dot - 2 * c * sums.trace +
                            2 * b * c * before.trace) /
                           (a * a);
-    const Idempotency found = idempotency_of<T>(before, dot, fourth);
+    const Idempotency found = state.control.idempotency_of(before, dot, fourth);
     state.end_step(found, polynomial, std::sqrt(before.square), step.stretch == 1);
     // A step of second order doubles at most what one side lacks.
-    if (state.nearly_idempotent(found, 2, 3) && std::abs(state.traces.trace - problem.states) < 0.5)
+    if (state.control.nearly_idempotent(state.traces, found, 2, 3) &&
+        std::abs(state.traces.trace - problem.states) < 0.5)
       return state.result(found);
-    state.expect_next_step(found);
+    state.control.expect_next_step(state.traces, found);
   }
 }
 
@@ -267,12 +170,25 @@ std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra,
   return std::nullopt;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                         \
-  template Projector<T> purify_trs4<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&, \
-                                       const DensityOptions&);                         \
-  template Projector<T> purify_tc2<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&,  \
-                                      const DensityOptions&);                          \
-  template std::optional<Projector<T>> trivial_projector<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&);
+/// The bounds of the spectrum that the purifications need: nothing may lie outside.
+template <class T>
+SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h) {
+  if (h.rows() == 0) return {0, 0};
+  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = h}, {.tolerance = 1e-3});
+  if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
+  // Eigenvalues a little outside of [0, 1] come back; a margin costs next to nothing.
+  const double width = std::max(ends.highest.bound - ends.lowest.bound, 1e-3 * std::abs(ends.highest.bound));
+  const double margin = width > 0 ? 0.005 * width : 1;
+  return {ends.lowest.bound - margin, ends.highest.bound + margin};
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template Projector<T> purify_trs4<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&,                       \
+                                       const DensityOptions&);                                               \
+  template Projector<T> purify_tc2<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&,                        \
+                                      const DensityOptions&);                                                \
+  template std::optional<Projector<T>> trivial_projector<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&); \
+  template SpectralInterval spectrum_of<T>(Runtime&, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -47,6 +47,11 @@ template <class T>
 Projector<T> projector_by_sign(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,
                                const DensityOptions& options);
 
+/// The bounds of the spectrum that the purifications need: nothing may lie outside.
+/// @throws IterationEnded
+template <class T>
+SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h);
+
 /// Nothing or everything is occupied, or there is nothing: no iteration tells.
 template <class T>
 std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem);

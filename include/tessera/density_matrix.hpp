@@ -31,6 +31,9 @@ enum class DensityMethod {
   tc2,   ///< trace-correcting purification of second order (Niklasson, Phys. Rev. B 66 (2002) 155115)
   sp2,  ///< the same, each step stretched by the bounds of the gap (Rubensson, J. Chem. Theory Comput. 7 (2011)
         ///< 1233): about half the products; without bounds it is tc2
+  /// tc2 (sp2 where the gap is known) of dense matrices in tiles: n^3 flops a product, for n up to some 10,000, and where P
+  /// has few zeros. P has no filter but that of its blocks at the end; there is no inverse factor.
+  purification,
   dense,  ///< the occupied states of the dense eigenproblem (eigensolve)
 };
 
@@ -75,6 +78,9 @@ struct DensityOptions {
   int sign_order = 2;      ///< of matrix_sign
   int factor_order = 3;    ///< of inverse_factor
   bool scaled = true;      ///< MatrixFunctionOptions::scaled
+  /// purification: of matrices in double the iterations are in float, and the last step in double: P's elements are then off by
+  /// some float roundings over the gap (relative to the width of the spectrum), the energy by their square.
+  bool mixed_precision = true;
   /// Electrons by which a search for mu (sign) may miss: half a state if not positive.
   double electron_tolerance = 0;
   /// Energy-weighted density matrix W = P H P / occupation (of P S-orthonormal states: sum_i f_i e_i c_i c_i^H), what

@@ -11,8 +11,9 @@ namespace {
 using namespace density_test;
 using test::Matrix;
 
-constexpr DensityMethod all_methods[] = {DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2,
-                                         DensityMethod::sp2, DensityMethod::dense};
+constexpr DensityMethod all_methods[] = {DensityMethod::sign,         DensityMethod::trs4,
+                                         DensityMethod::tc2,          DensityMethod::sp2,
+                                         DensityMethod::purification, DensityMethod::dense};
 
 template <class T>
 class Density : public RuntimeTest<T> {
@@ -64,10 +65,42 @@ TYPED_TEST(Density, EveryMethodGivesThatOfLapack) {
       if (method == DensityMethod::sp2)
         problem.gap = GapBounds{{-2, double(exact.values[std::size_t(chain.occupied - 1)]) + 0.05},
                                 {double(exact.values[std::size_t(chain.occupied)]) - 0.05, 2}};
-      const auto r = density_matrix(this->runtime(), problem, {.method = method, .filter_eps = 0});
+      const auto r = density_matrix(this->runtime(), problem,
+                                    {.method = method, .filter_eps = 0, .mixed_precision = false});
       check_density(r, chain, exact, 2, 2e4 * this->eps);
       EXPECT_EQ(r.method, method);
       EXPECT_EQ(r.density.layout(), h.layout());
+    }
+  }
+}
+
+TYPED_TEST(Density, IterationsInFloatAndALastStepInDouble) {
+  using T = TypeParam;
+  if constexpr (sizeof(RealOf<T>) == 8) {
+    const auto chain = make_chain<T>(40, 1);
+    const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes),
+               s = blocks_of(this->runtime(), chain.overlap, chain.sizes);
+    const auto exact = decompose(chain.hamiltonian, chain.overlap);
+    double energy = 0;
+    for (Index k = 0; k < chain.occupied; ++k) energy += 2 * exact.values[std::size_t(k)];
+    Matrix<T> expected = reference_density(exact, chain.occupied);
+    for (Index j = 0; j < expected.cols(); ++j)
+      for (Index i = 0; i < expected.rows(); ++i) expected(i, j) *= 2;
+    double last = 1;
+    for (const bool mixed : {true, false}) {
+      SCOPED_TRACE(mixed ? "float and double" : "double");
+      const auto r = density_matrix(
+          this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = 2.0 * double(chain.occupied)},
+          {.method = DensityMethod::purification, .filter_eps = 0, .mixed_precision = mixed});
+      ASSERT_TRUE(r) << r.status().message();
+      const double error = difference(gathered(r.density), expected);
+      // The elements as exact as float, what the last step makes good as exact as double.
+      EXPECT_LE(error, mixed ? 1e-5 : 1e-11);
+      EXPECT_LE(r.idempotency, 1e-10);
+      EXPECT_NEAR(r.electrons, 2.0 * double(chain.occupied), 1e-9);
+      EXPECT_NEAR(r.energy, energy, 1e-9 * double(chain.occupied));
+      EXPECT_LT(error, last);
+      last = error;
     }
   }
 }
@@ -79,11 +112,11 @@ TYPED_TEST(Density, TracesBoundTheGap) {
   for (Index i = 4; i < chain.hamiltonian.rows(); i += 5) chain.hamiltonian(i, i) += T(20);
   const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes);
   const auto exact = decompose(chain.hamiltonian);
-  for (const DensityMethod method : {DensityMethod::trs4, DensityMethod::tc2}) {
+  for (const DensityMethod method : {DensityMethod::trs4, DensityMethod::tc2, DensityMethod::purification}) {
     SCOPED_TRACE(to_string(method));
     const auto r = density_matrix(this->runtime(),
                                   {.hamiltonian = h, .electrons = double(chain.occupied), .occupation = 1},
-                                  {.method = method, .filter_eps = 0});
+                                  {.method = method, .filter_eps = 0, .mixed_precision = false});
     check_density(r, chain, exact, 1, 2e4 * this->eps);
     const double homo = double(exact.values[std::size_t(chain.occupied - 1)]),
                  lumo = double(exact.values[std::size_t(chain.occupied)]);
@@ -157,7 +190,7 @@ TYPED_TEST(Density, DimerisedChain) {
   for (const DensityMethod method : all_methods) {
     SCOPED_TRACE(to_string(method));
     const auto r = density_matrix(this->runtime(), {.hamiltonian = h, .electrons = 2.0 * cells},
-                                  {.method = method, .filter_eps = 0});
+                                  {.method = method, .filter_eps = 0, .mixed_precision = false});
     ASSERT_TRUE(r) << r.status().message();
     EXPECT_NEAR(r.energy, 2 * energy, 2e3 * this->eps * cells);
     // The spectrum is symmetric, and no site is charged.
@@ -176,12 +209,12 @@ TYPED_TEST(Density, NothingOrEverythingIsOccupied) {
   for (const DensityMethod method : all_methods) {
     SCOPED_TRACE(to_string(method));
     const auto none = density_matrix(this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = 0},
-                                     {.method = method, .filter_eps = 0});
+                                     {.method = method, .filter_eps = 0, .mixed_precision = false});
     ASSERT_TRUE(none) << none.status().message();
     EXPECT_EQ(none.energy, 0);
     EXPECT_EQ(none.electrons, 0);
     const auto all = density_matrix(this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = 2 * n},
-                                    {.method = method, .filter_eps = 0});
+                                    {.method = method, .filter_eps = 0, .mixed_precision = false});
     ASSERT_TRUE(all) << all.status().message();
     EXPECT_NEAR(all.electrons, 2 * n, 1e3 * this->eps * n);
     // P = 2 S^{-1}
@@ -225,8 +258,8 @@ TYPED_TEST(Density, WithoutAGapThereIsAStatusAndNoDensity) {
   const auto h = blocks_of(runtime, ring, std::vector<Index>(sites / 2, 2));
   for (const DensityMethod method : all_methods) {
     SCOPED_TRACE(to_string(method));
-    const auto r =
-        density_matrix(runtime, {.hamiltonian = h, .electrons = 4}, {.method = method, .filter_eps = 0});
+    const auto r = density_matrix(runtime, {.hamiltonian = h, .electrons = 4},
+                                  {.method = method, .filter_eps = 0, .mixed_precision = false});
     EXPECT_EQ(r.status().code, StatusCode::no_gap) << r.status().message();
     if (method != DensityMethod::dense) EXPECT_GT(r.steps.size(), 3u);
     EXPECT_FALSE(r.density.valid());
@@ -308,7 +341,7 @@ TYPED_TEST(Density, ManyInFlight) {
     channels.push_back(submit_density_matrix(
         this->runtime(),
         {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
-        {.method = method, .filter_eps = 0}));
+        {.method = method, .filter_eps = 0, .mixed_precision = false}));
   for (auto& channel : channels) check_density(channel.result(), chain, exact, 1, 2e4 * this->eps);
 }
 

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <tessera/algorithms/dense/cholesky.hpp>
+#include <tessera/algorithms/density_matrix/hermitian_tiles.hpp>
+#include <tessera/algorithms/density_matrix/purification.hpp>
+#include <tessera/algorithms/density_matrix/purification_control.hpp>
+#include <tessera/algorithms/density_matrix/tiled_purification.hpp>
+#include <tessera/spectral_bounds.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+/// H', the lower tiles, in blocks of one size: for Lanczos.
+template <class T>
+SpectralInterval spectrum_of_tiles(BlockAlgebra<T>& algebra, const TiledMatrix<T>& h,
+                                   const BlockLayout& of_h) {
+  constexpr Index block = 128;
+  std::vector<Index> sizes(static_cast<std::size_t>(ceil_div(h.rows(), block)), block);
+  if (h.rows() % block != 0) sizes.back() = h.rows() % block;
+  BlockLayout layout = of_h;
+  layout.rows = BlockDimension::make(sizes, layout.grid.rows);
+  layout.cols = BlockDimension::make(std::move(sizes), layout.grid.cols);
+  const auto blocks =
+      algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, h, layout, -1); });
+  algebra.finish();
+  return spectrum_of(algebra.runtime(), blocks);
+}
+
+/// Trace-correcting purification of X_0 = (upper - H') / width.
+template <class T, class F>
+class TiledPurification {
+ public:
+  TiledPurification(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, const DensityOptions& options,
+                    const SpectralInterval& spectrum)
+      : algebra_(algebra),
+        problem_(problem),
+        states_(std::round(problem.electrons / problem.occupation)),
+        control_({.stage = "purification",
+                  .spectrum = spectrum,
+                  .states = states_,
+                  .precision = static_cast<double>(precision<F>),
+                  .tolerance = idempotency_tolerance<T>(options),
+                  .iterations = options.iterations}),
+        choice_(spectrum, problem.gap),
+        spectrum_(spectrum) {}
+
+  /// The projector, both triangles of its tiles on the diagonal.
+  HermitianTiles<T> run(Sequence& sequence, const TiledMatrix<T>& h) {
+    const double width = spectrum_.upper - spectrum_.lower;
+    HermitianTiles<F> x(sequence.runtime(), h.layout()), y(sequence.runtime(), h.layout());
+    x.assign(sequence, spectrum_.upper / width, -1 / width, h);
+    Traces before = traces(x.sums());
+    y.multiply(sequence, x, x);
+    for (double v = 1;;) {
+      const StretchedStep step = choice_.next(before, states_);
+      const StepPolynomial polynomial = step.polynomial();
+      x.combine(sequence, polynomial[0], polynomial[1], polynomial[2], y);
+      // Far from the end the next product does not wait for the host.
+      const bool ahead = v > 0.05;
+      if (ahead) y.multiply(sequence, x, x);
+      const HermitianSums sums = x.sums();
+      const Idempotency found = idempotency(before, polynomial, sums);
+      v = found.v();
+      const double norm = std::sqrt(before.square);
+      before = traces(sums);
+      algebra_.count_product(flop_of_product());
+      end_step(found, polynomial, norm, before, step.stretch == 1);
+      if (control_.nearly_idempotent(before, found, 2, 3) && std::abs(before.trace - states_) < 0.5)
+        return mcweeny(sequence, x, found);
+      control_.expect_next_step(before, found);
+      if (!ahead) y.multiply(sequence, x, x);
+    }
+  }
+
+  GapBounds gap() const {
+    const double order = static_cast<double>(problem_.hamiltonian.rows());
+    return control_.gap(static_cast<double>(precision<F>) * std::sqrt(order), problem_.hamiltonian.rows());
+  }
+  double chemical_potential() const { return control_.chemical_potential(); }
+
+ private:
+  static Traces traces(const HermitianSums& sums) { return {sums.trace, sums.square}; }
+  double flop_of_product() const {
+    return flop_factor<T> * std::pow(static_cast<double>(problem_.hamiltonian.rows()), 3);
+  }
+  /// Of the X before a step, from the sums after it: X^2 = (next - b X - c I) / a.
+  Idempotency idempotency(const Traces& before, const StepPolynomial& p, const HermitianSums& next) const {
+    const double a = p[2], b = p[1], c = p[0], n = static_cast<double>(problem_.hamiltonian.rows());
+    const double dot = (next.dot - b * before.square - c * before.trace) / a;
+    const double fourth = (next.square + b * b * before.square + c * c * n - 2 * b * next.dot -
+                           2 * c * next.trace + 2 * b * c * before.trace) /
+                          (a * a);
+    return control_.idempotency_of(before, dot, fourth);
+  }
+  void end_step(const Idempotency& found, const StepPolynomial& polynomial, double norm, const Traces& after,
+                bool keeps_order) {
+    control_.add(found, polynomial, keeps_order);
+    algebra_.end_step({.stage = "purification",
+                       .iteration = control_.iteration(),
+                       .convergence = norm > 0 ? found.v() / norm : 0,
+                       .occupation = 1,
+                       .electrons = problem_.occupation * after.trace,
+                       .energy = std::numeric_limits<double>::quiet_NaN()});
+  }
+  /// 3 X^2 - 2 X^3 in T: idempotent to three times the square of what X lacks.
+  HermitianTiles<T> mcweeny(Sequence& sequence, const HermitianTiles<F>& rough, const Idempotency& found) {
+    const TileLayout& layout = rough.tiles().layout();
+    HermitianTiles<T> x(sequence.runtime(), layout), product(sequence.runtime(), layout),
+        square(sequence.runtime(), layout);
+    x.assign(sequence, 0, 1, rough.tiles());
+    product.multiply(sequence, x, x);
+    square.assign(sequence, 0, 1, product.tiles());
+    product.multiply(sequence, x, square);
+    square.combine(sequence, 0, 3, -2, product);
+    const HermitianSums sums = square.sums();
+    for (int k = 0; k < 2; ++k) algebra_.count_product(flop_of_product());
+    const double norm = std::sqrt(std::max(sums.square, 1e-300));
+    algebra_.end_step({.stage = "mcweeny",
+                       .iteration = 1,
+                       .convergence = std::sqrt(std::max(0.0, found.v_squared)) / norm,
+                       .occupation = 1,
+                       .electrons = problem_.occupation * sums.trace,
+                       .energy = std::numeric_limits<double>::quiet_NaN()});
+    control_.expect_result(traces(sums), found);
+    return square;
+  }
+
+  BlockAlgebra<T>& algebra_;
+  const DensityProblem<T>& problem_;
+  const double states_;
+  PurificationControl control_;
+  StepChoice choice_;
+  const SpectralInterval spectrum_;
+};
+
+}  // namespace
+
+template <class T>
+BlockSparseMatrix<T> purify_in_tiles(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
+                                     const DensityOptions& options, DensityResult<T>& result) {
+  const BlockSparseMatrix<T>& h = problem.hamiltonian;
+  const TileLayout layout = tile_layout_for(h, tile_for_products<T>(algebra.runtime(), h.rows()));
+  const auto finish = [](Sequence& sequence) {
+    const Status status = sequence.wait();
+    if (!status.ok()) throw IterationEnded{status};
+  };
+  TiledMatrix<T> standard, factor;
+  {
+    Sequence sequence(algebra.runtime());
+    standard = to_tiled(sequence, h, layout);
+    if (problem.overlap) {
+      factor = to_tiled(sequence, *problem.overlap, layout);
+      cholesky(sequence, factor);
+      to_standard(sequence, standard, factor);
+    }
+    finish(sequence);
+  }
+  const auto purify = [&]<class F>(F) {
+    TiledPurification<T, F> purification(algebra, problem, options,
+                                         spectrum_of_tiles(algebra, standard, h.layout()));
+    Sequence sequence(algebra.runtime());
+    std::optional<HermitianTiles<T>> x;
+    try {
+      x = purification.run(sequence, standard);
+    } catch (const IterationEnded&) {
+      finish(sequence);  // a failed task is the reason for strange numbers
+      throw;
+    }
+    result.chemical_potential = purification.chemical_potential();
+    result.gap = purification.gap();
+    const auto p = problem.overlap ? from_standard(sequence, *x, factor) : x->tiles_in_full(sequence);
+    auto density = from_tiled(sequence, p, h.layout(), options.filter_eps);
+    finish(sequence);
+    return density;
+  };
+  if (options.mixed_precision && iterates_in_single<T>(algebra.runtime())) return purify(Single<T>{});
+  return purify(T{});
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                 \
+  template BlockSparseMatrix<T> purify_in_tiles<T>(BlockAlgebra<T>&, const DensityProblem<T>&, \
+                                                   const DensityOptions&, DensityResult<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::detail
