@@ -176,10 +176,7 @@ SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h) {
   if (h.rows() == 0) return {0, 0};
   const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = h}, {.tolerance = 1e-3});
   if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
-  // Eigenvalues a little outside of [0, 1] come back; a margin costs next to nothing.
-  const double width = std::max(ends.highest.bound - ends.lowest.bound, 1e-3 * std::abs(ends.highest.bound));
-  const double margin = width > 0 ? 0.005 * width : 1;
-  return {ends.lowest.bound - margin, ends.highest.bound + margin};
+  return widened({ends.lowest.bound, ends.highest.bound});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \

@@ -10,27 +10,11 @@
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purification_control.hpp>
 #include <tessera/algorithms/density_matrix/tiled_purification.hpp>
-#include <tessera/spectral_bounds.hpp>
+#include <tessera/algorithms/density_matrix/tiled_spectrum.hpp>
 
 namespace tessera::detail {
 
 namespace {
-
-/// H', the lower tiles, in blocks of one size: for Lanczos.
-template <class T>
-SpectralInterval spectrum_of_tiles(BlockAlgebra<T>& algebra, const TiledMatrix<T>& h,
-                                   const BlockLayout& of_h) {
-  constexpr Index block = 128;
-  std::vector<Index> sizes(static_cast<std::size_t>(ceil_div(h.rows(), block)), block);
-  if (h.rows() % block != 0) sizes.back() = h.rows() % block;
-  BlockLayout layout = of_h;
-  layout.rows = BlockDimension::make(sizes, layout.grid.rows);
-  layout.cols = BlockDimension::make(std::move(sizes), layout.grid.cols);
-  const auto blocks =
-      algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, h, layout, -1); });
-  algebra.finish();
-  return spectrum_of(algebra.runtime(), blocks);
-}
 
 /// Trace-correcting purification of X_0 = (upper - H') / width.
 template <class T, class F>
@@ -150,24 +134,26 @@ BlockSparseMatrix<T> purify_in_tiles(BlockAlgebra<T>& algebra, const DensityProb
     const Status status = sequence.wait();
     if (!status.ok()) throw IterationEnded{status};
   };
-  TiledMatrix<T> standard, factor;
+  TiledMatrix<T> factor;
+  HermitianTiles<T> full(algebra.runtime(), layout);  // H'
   {
     Sequence sequence(algebra.runtime());
-    standard = to_tiled(sequence, h, layout);
+    const auto standard = to_tiled(sequence, h, layout);
     if (problem.overlap) {
       factor = to_tiled(sequence, *problem.overlap, layout);
       cholesky(sequence, factor);
       to_standard(sequence, standard, factor);
     }
+    full.assign(sequence, 0, 1, standard);
     finish(sequence);
   }
+  const SpectralInterval spectrum = spectrum_of_tiles(algebra.runtime(), full);
   const auto purify = [&]<class F>(F) {
-    TiledPurification<T, F> purification(algebra, problem, options,
-                                         spectrum_of_tiles(algebra, standard, h.layout()));
+    TiledPurification<T, F> purification(algebra, problem, options, spectrum);
     Sequence sequence(algebra.runtime());
     std::optional<HermitianTiles<T>> x;
     try {
-      x = purification.run(sequence, standard);
+      x = purification.run(sequence, full.tiles());
     } catch (const IterationEnded&) {
       finish(sequence);  // a failed task is the reason for strange numbers
       throw;

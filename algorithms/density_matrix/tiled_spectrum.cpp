@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <random>
+#include <vector>
+
+#include <tessera/algorithms/block_sparse/lanczos.hpp>
+#include <tessera/algorithms/density_matrix/block_algebra.hpp>
+#include <tessera/algorithms/density_matrix/purification.hpp>
+#include <tessera/algorithms/density_matrix/tiled_spectrum.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+template <class T>
+using Vector = std::vector<T>;
+
+template <class T>
+T inner(const Vector<T>& x, const Vector<T>& y) {
+  T sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += conjugate(x[i]) * y[i];
+  return sum;
+}
+template <class T>
+void subtract(T factor, const Vector<T>& x, Vector<T>& y) {
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] -= factor * x[i];
+}
+
+/// Products of a Hermitian matrix in tiles with vectors of the host, the same on all ranks.
+template <class T>
+class TiledProduct {
+ public:
+  TiledProduct(Runtime& runtime, const TiledMatrix<T>& a) : runtime_(runtime), a_(a), sequence_(runtime) {
+    for (Index i = 0; i < a.row_tiles(); ++i)
+      x_.push_back(Data::matrix(runtime, a.tile_rows(i), 1, sizeof(T), Data::every_rank));
+    for (Index j = 0; j < a.col_tiles(); ++j)
+      for (Index i = j; i < a.row_tiles(); ++i) {
+        parts_.push_back(
+            {i, j, Op::none, Data::matrix(runtime, a.tile_rows(i), 1, sizeof(T), a.owner(i, j))});
+        if (i != j)
+          parts_.push_back(
+              {i, j, Op::adjoint, Data::matrix(runtime, a.tile_rows(j), 1, sizeof(T), a.owner(i, j))});
+      }
+  }
+  /// A x
+  Vector<T> operator()(const Vector<T>& x) {
+    for (Index i = 0; i < a_.row_tiles(); ++i) {
+      const HostAccess access(x_[static_cast<std::size_t>(i)], HostAccess::Mode::write);
+      std::copy_n(x.data() + i * a_.layout().tile_rows, a_.tile_rows(i), access.template matrix<T>().data);
+    }
+    for (const Part& part : parts_) {
+      const bool straight = part.op == Op::none;
+      const Index rows = a_.tile_rows(part.i), cols = a_.tile_cols(part.j);
+      sequence_.insert(Gemm<T>{.a = a_.tile(part.i, part.j),
+                               .b = x_[static_cast<std::size_t>(straight ? part.j : part.i)],
+                               .c = overwrite(part.sum),
+                               .op_a = part.op,
+                               .part_a = {0, 0, rows, cols},
+                               .part_b = {0, 0, straight ? cols : rows, 1},
+                               .part_c = {0, 0, straight ? rows : cols, 1}});
+    }
+    Vector<T> y(x.size());
+    for (const Part& part : parts_) {
+      if (!part.sum.local()) continue;
+      const HostAccess access(part.sum, HostAccess::Mode::read);
+      const auto sum = access.template matrix<T>();
+      T* const to = y.data() + (part.op == Op::none ? part.i : part.j) * a_.layout().tile_rows;
+      for (Index k = 0; k < sum.rows; ++k) to[k] += sum(k, 0);
+    }
+    add_up(y);
+    return y;
+  }
+  void finish() {
+    const Status status = sequence_.wait();
+    if (!status.ok()) throw IterationEnded{status};
+  }
+
+ private:
+  struct Part {
+    Index i, j;
+    Op op;
+    Data sum;
+  };
+  void add_up(Vector<T>& y) const {
+    if (runtime_.size() == 1) return;
+    std::vector<double> all;
+    for (const T& value : y) {
+      all.push_back(real_part(value));
+      if constexpr (is_complex<T>) all.push_back(imag_part(value));
+    }
+    runtime_.all_reduce_sum(all.data(), static_cast<Index>(all.size()));
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      if constexpr (is_complex<T>)
+        y[k] = T(RealOf<T>(all[2 * k]), RealOf<T>(all[2 * k + 1]));
+      else
+        y[k] = T(all[k]);
+    }
+  }
+  Runtime& runtime_;
+  const TiledMatrix<T>& a_;
+  Sequence sequence_;
+  std::vector<Data> x_;
+  std::vector<Part> parts_;
+};
+
+/// x / ||x||; its norm.
+template <class T>
+double normalise(Vector<T>& x) {
+  const double norm = std::sqrt(static_cast<double>(real_part(inner(x, x))));
+  if (norm > 0)
+    for (T& value : x) value *= RealOf<T>(1 / norm);
+  return norm;
+}
+
+}  // namespace
+
+template <class T>
+SpectralInterval spectrum_of_tiles(Runtime& runtime, const HermitianTiles<T>& a) {
+  constexpr Index most = 100,
+                  between = 8;  // products, and of them from one look at the Ritz values to the next
+  const Index n = a.tiles().rows();
+  TiledProduct<T> product(runtime, a.tiles());
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  std::vector<Vector<T>> basis(1, Vector<T>(static_cast<std::size_t>(n)));
+  for (T& value : basis.front()) value = T(RealOf<T>(normal(random)));
+  normalise(basis.front());
+  KrylovMatrix krylov;
+  RitzEnds ends;
+  for (Index step = 1;; ++step) {
+    Vector<T> w = product(basis.back());
+    krylov.diagonal.push_back(static_cast<double>(real_part(inner(basis.back(), w))));
+    for (int twice = 0; twice < 2; ++twice)
+      for (const Vector<T>& v : basis) subtract(inner(v, w), v, w);
+    const double beside = normalise(w);
+    krylov.beside.push_back(beside);
+    if (!std::isfinite(krylov.diagonal.back()) || !std::isfinite(beside)) {
+      product.finish();
+      throw IterationEnded{{StatusCode::not_finite, "purification", 0, "NaN or infinity in the matrix"}};
+    }
+    const double scale = std::abs(krylov.diagonal.front()) + krylov.beside.front();
+    const bool over = step >= std::min(n, most) || beside <= 10 * static_cast<double>(precision<T>) * scale;
+    if (over || step % between == 0) {
+      ends = ritz_ends(krylov);
+      const double width = ends.highest.value - ends.lowest.value;
+      if (over || std::max(ends.lowest.residual, ends.highest.residual) <= 1e-3 * width) break;
+    }
+    basis.push_back(std::move(w));
+  }
+  product.finish();
+  return widened({ends.lowest.value - ends.lowest.residual, ends.highest.value + ends.highest.residual});
+}
+
+#define TESSERA_INSTANTIATE(T) \
+  template SpectralInterval spectrum_of_tiles<T>(Runtime&, const HermitianTiles<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::detail
