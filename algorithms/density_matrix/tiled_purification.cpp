@@ -37,8 +37,10 @@ class TiledPurification {
   /// The projector, both triangles of its tiles on the diagonal.
   HermitianTiles<T> run(Sequence& sequence, const TiledMatrix<T>& h) {
     const double width = spectrum_.upper - spectrum_.lower;
-    HermitianTiles<F> x(sequence.runtime(), h.layout()), y(sequence.runtime(), h.layout());
+    const TileLayout layout = aligned(sequence.runtime(), h.layout());
+    HermitianTiles<F> x(sequence.runtime(), layout), y(sequence.runtime(), layout);
     x.assign(sequence, spectrum_.upper / width, -1 / width, h);
+    order_ = layout.rows;
     Traces before = traces(x.sums());
     y.multiply(sequence, x, x);
     for (double v = 1;;) {
@@ -56,7 +58,7 @@ class TiledPurification {
       algebra_.count_product(flop_of_product());
       end_step(found, polynomial, norm, before, step.stretch == 1);
       if (control_.nearly_idempotent(before, found, 2, 3) && std::abs(before.trace - states_) < 0.5)
-        return mcweeny(sequence, x, found);
+        return mcweeny(sequence, h.layout(), x, found);
       control_.expect_next_step(before, found);
       if (!ahead) y.multiply(sequence, x, x);
     }
@@ -69,13 +71,20 @@ class TiledPurification {
   double chemical_potential() const { return control_.chemical_potential(); }
 
  private:
+  /// Products of half numbers are several times as fast where the columns of the one tile begin at multiples of 16 bytes:
+  /// it gets rows and columns of zeros, states of no occupation.
+  static TileLayout aligned(const Runtime& runtime, TileLayout layout) {
+    if (runtime.gpus() == 0 || layout.row_tiles() != 1) return layout;
+    layout.rows = layout.cols = layout.tile_rows = layout.tile_cols = ceil_div(layout.rows, 8) * 8;
+    return layout;
+  }
   static Traces traces(const HermitianSums& sums) { return {sums.trace, sums.square}; }
   double flop_of_product() const {
     return flop_factor<T> * std::pow(static_cast<double>(problem_.hamiltonian.rows()), 3);
   }
   /// Of the X before a step, from the sums after it: X^2 = (next - b X - c I) / a.
   Idempotency idempotency(const Traces& before, const StepPolynomial& p, const HermitianSums& next) const {
-    const double a = p[2], b = p[1], c = p[0], n = static_cast<double>(problem_.hamiltonian.rows());
+    const double a = p[2], b = p[1], c = p[0], n = static_cast<double>(order_);
     const double dot = (next.dot - b * before.square - c * before.trace) / a;
     const double fourth = (next.square + b * b * before.square + c * c * n - 2 * b * next.dot -
                            2 * c * next.trace + 2 * b * c * before.trace) /
@@ -93,8 +102,8 @@ class TiledPurification {
                        .energy = std::numeric_limits<double>::quiet_NaN()});
   }
   /// 3 X^2 - 2 X^3 in T: idempotent to three times the square of what X lacks.
-  HermitianTiles<T> mcweeny(Sequence& sequence, const HermitianTiles<F>& rough, const Idempotency& found) {
-    const TileLayout& layout = rough.tiles().layout();
+  HermitianTiles<T> mcweeny(Sequence& sequence, const TileLayout& layout, const HermitianTiles<F>& rough,
+                            const Idempotency& found) {
     HermitianTiles<T> x(sequence.runtime(), layout), product(sequence.runtime(), layout),
         square(sequence.runtime(), layout);
     x.assign(sequence, 0, 1, rough.tiles());
@@ -121,6 +130,7 @@ class TiledPurification {
   PurificationControl control_;
   StepChoice choice_;
   const SpectralInterval spectrum_;
+  Index order_ = 0;  ///< of X
 };
 
 }  // namespace

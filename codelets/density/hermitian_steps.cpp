@@ -42,10 +42,11 @@ HermitianSums step(double c0, double c1, double c2, MatrixView<const S> y, Matri
       old = reads_x ? column[i] : T(0);
       using Wide = std::conditional_t<sizeof(S) >= sizeof(T), S, T>;
       using Real = RealOf<Wide>;
-      column[i] = T(Real(c2) * Wide(y(i, j)) + Real(c1) * Wide(old));
+      const bool inside = i < y.rows && j < y.cols;
+      column[i] = inside ? T(Real(c2) * Wide(y(i, j)) + Real(c1) * Wide(old)) : T(0);
     }
     if (diagonal) {
-      column[j] = T(real_part(column[j]) + RealOf<T>(c0));
+      column[j] = T(real_part(column[j]) + RealOf<T>(j < y.cols ? c0 : 0));
       sums.trace += real_part(column[j]);
       add_column(before.data() + j, column + j, 1, 1, sums);
       add_column(before.data() + j + 1, column + j + 1, x.rows - j - 1, 2, sums);

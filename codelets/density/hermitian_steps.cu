@@ -135,11 +135,11 @@ __device__ To converted(From x) {
 /// A thread block takes squares in turn: of the lower triangle (diagonal) with their mirror images, or of the whole tile.
 template <class S, class X, bool reads_x>
 __global__ void __launch_bounds__(square* warps)
-    step_kernel(Index rows, Index cols, bool diagonal, double c0, double c1, double c2, const S* y, Index ldy,
+    step_kernel(Index rows, Index cols, bool diagonal, double c0, double c1, double c2, MatrixView<const S> y,
                 X* x, Index ldx, HermitianSums* partial) {
   using W = Wider<S, X>;
   __shared__ X tile[square][square + 1];
-  y += Index(blockIdx.y) * cols * ldy;
+  y.data += Index(blockIdx.y) * y.cols * y.ld;
   x += Index(blockIdx.y) * cols * ldx;
   const Index high = (rows + square - 1) / square, wide = (cols + square - 1) / square;
   const Index squares = diagonal ? high * (high + 1) / 2 : high * wide;
@@ -157,9 +157,10 @@ __global__ void __launch_bounds__(square* warps)
       const Index j = col * square + k;
       if (i >= rows || j >= cols || (diagonal && i < j)) continue;
       const X before = reads_x ? x[i + j * ldx] : X(0);
-      W value = Real<W>(c2) * converted<W>(y[i + j * ldy]);
+      const bool inside = i < y.rows && j < y.cols;
+      W value = inside ? Real<W>(c2) * converted<W>(y.data[i + j * y.ld]) : W(0);
       if constexpr (reads_x) value += Real<W>(c1) * converted<W>(before);
-      if (diagonal && i == j) value = W(real(value) + Real<W>(c0));
+      if (diagonal && i == j && inside) value = W(real(value) + Real<W>(c0));
       const X after = converted<X>(value);
       x[i + j * ldx] = after;
       tile[k][threadIdx.x] = after;
@@ -195,12 +196,13 @@ void launch_step(const CudaContext& on, double c0, double c1, double c2, MatrixV
                  MatrixView<T> x, Index count, bool diagonal, std::span<HermitianSums> sums,
                  std::span<char> work) {
   auto* const partial = reinterpret_cast<HermitianSums*>(work.data());
+  const MatrixView<const S> one_y{y.data, y.rows, y.cols / count, y.ld};
   const Index cols = x.cols / count, high = ceil_div(x.rows, square);
   const Index squares = diagonal ? high * (high + 1) / 2 : high * ceil_div(cols, square);
   const unsigned blocks = blocks_for(squares, 2, step_blocks);
   step_kernel<DeviceScalar<S>, DeviceScalar<T>, reads_x>
       <<<dim3(blocks, static_cast<unsigned>(count)), dim3(square, warps), 0, on.stream>>>(
-          x.rows, cols, diagonal, c0, c1, c2, device_cast(y.data), y.ld, device_cast(x.data), x.ld, partial);
+          x.rows, cols, diagonal, c0, c1, c2, device_view(one_y), device_cast(x.data), x.ld, partial);
   add_partial_kernel<<<static_cast<unsigned>(count), square * warps, 0, on.stream>>>(static_cast<int>(blocks),
                                                                                      partial, sums.data());
 }

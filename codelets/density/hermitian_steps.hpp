@@ -64,6 +64,7 @@ struct PolynomialStep {
 };
 
 /// X := c0 I + c2 Y in another type, both triangles, and its sums. Operands as those of PolynomialStep, but x is written.
+/// Rows and columns that only X has are zero; those that only Y has are left out.
 template <class S, class T>
 struct ShiftedCopy {
   static constexpr const char* name = "shifted_copy";
@@ -78,13 +79,14 @@ struct ShiftedCopy {
 };
 
 /// The pairs of types of ShiftedCopy.
-#define TESSERA_FOR_HERMITIAN_COPIES(MACRO)                                                         \
-  MACRO(float, float)                                                                               \
-  MACRO(double, double)                                                                             \
-  MACRO(double, float)                                                                              \
-  MACRO(float, double)                                                                              \
-  MACRO(std::complex<float>, std::complex<float>) MACRO(std::complex<double>, std::complex<double>) \
-      MACRO(std::complex<double>, std::complex<float>) MACRO(std::complex<float>, std::complex<double>)
+#define TESSERA_FOR_HERMITIAN_COPIES(MACRO)                                                          \
+  MACRO(float, float)                                                                                \
+  MACRO(double, double)                                                                              \
+  MACRO(double, float)                                                                               \
+  MACRO(float, double)                                                                               \
+  MACRO(std::complex<float>, std::complex<float>)                                                    \
+  MACRO(std::complex<double>, std::complex<double>) MACRO(std::complex<double>, std::complex<float>) \
+      MACRO(std::complex<float>, std::complex<double>)
 
 /// Rows of the split matrices: tensor cores want columns that begin at multiples of 16 bytes.
 constexpr Index split_rows(Index n) noexcept {
