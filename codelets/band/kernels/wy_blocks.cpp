@@ -16,11 +16,11 @@ struct WyKernels {
 };
 
 template <class R>
-WyKernels<R> wy_kernels(int level) noexcept {
-#if defined(__x86_64__)
-  if (level >= 4) return {level4::wy_project<R>, level4::wy_update<R>, level4::wy_apply<R>};
-  if (level == 3) return {level3::wy_project<R>, level3::wy_update<R>, level3::wy_apply<R>};
-#endif
+WyKernels<R> wy_kernels([[maybe_unused]] int level) noexcept {
+  if constexpr (highest_cpu_level >= 4)
+    if (level >= 4) return {level4::wy_project<R>, level4::wy_update<R>, level4::wy_apply<R>};
+  if constexpr (highest_cpu_level >= 3)
+    if (level == 3) return {level3::wy_project<R>, level3::wy_update<R>, level3::wy_apply<R>};
   return {level2::wy_project<R>, level2::wy_update<R>, level2::wy_apply<R>};
 }
 

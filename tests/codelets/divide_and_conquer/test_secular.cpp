@@ -167,11 +167,12 @@ TEST(SecularKernels, ChunksEqualTheWholeBitwise) {
   }
 }
 
-#if defined(__x86_64__)
 TEST(SecularKernels, EveryInstructionSetAgrees) {
   std::vector<const kernels::SecularKernels*> versions = {&kernels::level2::secular_kernels};
-  if (kernels::cpu_level() >= 3) versions.push_back(&kernels::level3::secular_kernels);
-  if (kernels::cpu_level() >= 4) versions.push_back(&kernels::level4::secular_kernels);
+  if constexpr (kernels::highest_cpu_level >= 3)
+    if (kernels::cpu_level() >= 3) versions.push_back(&kernels::level3::secular_kernels);
+  if constexpr (kernels::highest_cpu_level >= 4)
+    if (kernels::cpu_level() >= 4) versions.push_back(&kernels::level4::secular_kernels);
   Secular reference(90, 0.5, 1e-9, 1e-4);
   reference.solve();
   for (const auto* version : versions) {
@@ -187,7 +188,6 @@ TEST(SecularKernels, EveryInstructionSetAgrees) {
     }
   }
 }
-#endif
 
 }  // namespace
 }  // namespace tessera::test

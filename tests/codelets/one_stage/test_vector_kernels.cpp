@@ -48,14 +48,14 @@ std::vector<Level<T>> levels() {
        &kernels::subtract_combinations<T>},
       {&kernels::level2::two_sided_tile_product<T>, &kernels::level2::adjoint_times_vector<T>,
        &kernels::level2::subtract_combinations<T>}};
-#if defined(__x86_64__)
-  if (kernels::cpu_level() >= 3)
-    all.push_back({&kernels::level3::two_sided_tile_product<T>, &kernels::level3::adjoint_times_vector<T>,
-                   &kernels::level3::subtract_combinations<T>});
-  if (kernels::cpu_level() >= 4)
-    all.push_back({&kernels::level4::two_sided_tile_product<T>, &kernels::level4::adjoint_times_vector<T>,
-                   &kernels::level4::subtract_combinations<T>});
-#endif
+  if constexpr (kernels::highest_cpu_level >= 3)
+    if (kernels::cpu_level() >= 3)
+      all.push_back({&kernels::level3::two_sided_tile_product<T>, &kernels::level3::adjoint_times_vector<T>,
+                     &kernels::level3::subtract_combinations<T>});
+  if constexpr (kernels::highest_cpu_level >= 4)
+    if (kernels::cpu_level() >= 4)
+      all.push_back({&kernels::level4::two_sided_tile_product<T>, &kernels::level4::adjoint_times_vector<T>,
+                     &kernels::level4::subtract_combinations<T>});
   return all;
 }
 

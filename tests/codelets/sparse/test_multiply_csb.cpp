@@ -25,8 +25,10 @@ using Kernel = void (*)(const CsbPieceView<V>&, int, const T*, std::int64_t, con
 template <class V, class T>
 std::vector<Kernel<V, T>> kernels_here() {
   std::vector<Kernel<V, T>> result{kernels::multiply_csb<V, T>, kernels::level2::multiply_csb<V, T>};
-  if (kernels::cpu_level() >= 3) result.push_back(kernels::level3::multiply_csb<V, T>);
-  if (kernels::cpu_level() >= 4) result.push_back(kernels::level4::multiply_csb<V, T>);
+  if constexpr (kernels::highest_cpu_level >= 3)
+    if (kernels::cpu_level() >= 3) result.push_back(kernels::level3::multiply_csb<V, T>);
+  if constexpr (kernels::highest_cpu_level >= 4)
+    if (kernels::cpu_level() >= 4) result.push_back(kernels::level4::multiply_csb<V, T>);
   return result;
 }
 

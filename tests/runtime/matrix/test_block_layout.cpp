@@ -13,6 +13,7 @@ namespace {
 void check_dimension(const BlockDimension& d, const std::vector<Index>& sizes) {
   ASSERT_EQ(d.blocks(), static_cast<Index>(sizes.size()));
   EXPECT_EQ(d.elements(), std::accumulate(sizes.begin(), sizes.end(), Index(0)));
+  const std::vector<int> owners = d.owners();
   Index first = 0, counted = 0;
   for (Index b = 0; b < d.blocks(); ++b) {
     EXPECT_EQ(d.size(b), sizes[static_cast<std::size_t>(b)]);
@@ -21,7 +22,7 @@ void check_dimension(const BlockDimension& d, const std::vector<Index>& sizes) {
     first += d.size(b);
     EXPECT_EQ(d.panel(d.panel_of(b))[static_cast<std::size_t>(d.position(b))], b);
     EXPECT_EQ(d.owner(b), d.panel_owner(d.panel_of(b)));
-    EXPECT_EQ(d.owners()[static_cast<std::size_t>(b)], d.owner(b));
+    EXPECT_EQ(owners[static_cast<std::size_t>(b)], d.owner(b));
   }
   EXPECT_EQ(d.first(d.blocks()), d.elements());
   for (Index p = 0; p < d.panels(); ++p) {

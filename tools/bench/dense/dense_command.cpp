@@ -10,10 +10,12 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
+#include "bench_mains.hpp"
 #include "dense_options.hpp"
 #include "machine_limits.hpp"
 #include "nominal_flops.hpp"
 #include "problem.hpp"
+#include "program_main.hpp"
 #include "routine_peer.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
@@ -124,6 +126,10 @@ int run_dense_bench(DenseBenchOptions& options) {
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return bench<T>(session, options); });
   });
+}
+
+int dense_bench_main(int argc, char** argv) {
+  return bench_main(argc, argv, run_dense_bench);
 }
 
 }  // namespace tessera::program

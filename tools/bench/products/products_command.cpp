@@ -9,11 +9,13 @@
 #include <tessera/multiply.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
+#include "bench_mains.hpp"
 #include "machine_limits.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "product_peer.hpp"
 #include "products_options.hpp"
+#include "program_main.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
 #include "sparse_problem.hpp"
@@ -186,6 +188,10 @@ int run_products_bench(ProductsBenchOptions& options) {
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return ProductsRunner<T>(session, options)(); });
   });
+}
+
+int products_bench_main(int argc, char** argv) {
+  return bench_main(argc, argv, run_products_bench);
 }
 
 }  // namespace tessera::program

@@ -11,8 +11,10 @@
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/sparse_matrix.hpp>
 
+#include "bench_mains.hpp"
 #include "lobpcg_problem.hpp"
 #include "machine_limits.hpp"
+#include "program_main.hpp"
 #include "rows_peer.hpp"
 #include "session.hpp"
 #include "spmm_options.hpp"
@@ -250,6 +252,10 @@ int run_spmm_bench(SpmmBenchOptions& options) {
     if (options.type == 'd') return SpmmRunner<float, double>(session, options)();
     return SpmmRunner<float, float>(session, options)();
   });
+}
+
+int spmm_bench_main(int argc, char** argv) {
+  return bench_main(argc, argv, run_spmm_bench);
 }
 
 }  // namespace tessera::program

@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "program_main.hpp"
-#include "stack_options.hpp"
+#include "bench_mains.hpp"
 
 int main(int argc, char** argv) {
-  using namespace tessera::program;
-  return bench_main(argc, argv, run_stack_bench);
+  return tessera::program::stack_bench_main(argc, argv);
 }

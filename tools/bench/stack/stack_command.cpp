@@ -10,8 +10,10 @@
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/error.hpp>
 
+#include "bench_mains.hpp"
 #include "cublas_stack_peer.hpp"
 #include "machine_limits.hpp"
+#include "program_main.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
 #include "stack_kernel_timer.hpp"
@@ -248,6 +250,10 @@ int run_stack_bench(StackBenchOptions& options) {
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return StackRunner<T>(session, options)(); });
   });
+}
+
+int stack_bench_main(int argc, char** argv) {
+  return bench_main(argc, argv, run_stack_bench);
 }
 
 }  // namespace tessera::program

@@ -40,13 +40,13 @@ Matrix<T> expected(const Blocks<T>& a, const Blocks<T>& b, Matrix<T> c, std::spa
 }
 
 template <class T>
-void small_products_at(int level, Index m, Index n, Index k, const T* a, const T* b,
+void small_products_at([[maybe_unused]] int level, Index m, Index n, Index k, const T* a, const T* b,
                        std::span<const StackEntry> entries, T* c) {
   const auto count = static_cast<Index>(entries.size());
-#if defined(__x86_64__)
-  if (level == 4) return kernels::level4::small_products<T>(m, n, k, a, b, entries.data(), count, c);
-  if (level == 3) return kernels::level3::small_products<T>(m, n, k, a, b, entries.data(), count, c);
-#endif
+  if constexpr (kernels::highest_cpu_level >= 4)
+    if (level == 4) return kernels::level4::small_products<T>(m, n, k, a, b, entries.data(), count, c);
+  if constexpr (kernels::highest_cpu_level >= 3)
+    if (level == 3) return kernels::level3::small_products<T>(m, n, k, a, b, entries.data(), count, c);
   kernels::level2::small_products<T>(m, n, k, a, b, entries.data(), count, c);
 }
 
