@@ -30,4 +30,9 @@ class OrthonormalBasis {
   Matrix factor_;
 };
 
+/// An interval that holds the spectrum of a half-stored matrix: nothing lies outside.
+/// @throws IterationEnded
+template <class T>
+SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h);
+
 }  // namespace tessera::detail
