@@ -64,7 +64,8 @@ ChebyshevSplit ChebyshevSplit::of_degree(Index degree) {
   return best;
 }
 
-TraceQuadrature::TraceQuadrature(std::span<const double> moments, Index points) {
+TraceQuadrature::TraceQuadrature(std::span<const double> moments) {
+  const Index points = 2 * static_cast<Index>(moments.size()) + 64;
   const Cosines cosine(points);
   for (Index j = 0; j < points; ++j) {
     double sum = 0;
@@ -88,7 +89,7 @@ ChebyshevPowers<T>::ChebyshevPowers(BlockAlgebra<T>& algebra, Matrix a, Chebyshe
     traces_of_powers_.push_back(trace);
   }
   make_giants(split.giants);
-  form_moments();
+  add_moments();
 }
 
 template <class T>
@@ -120,14 +121,15 @@ void ChebyshevPowers<T>::make_giants(Index count) {
 }
 
 template <class T>
-void ChebyshevPowers<T>::form_moments() {
+void ChebyshevPowers<T>::add_moments() {
   algebra_.finish();
   const Index b = split_.baby;
-  moments_.assign(traces_of_powers_.begin(),
-                  traces_of_powers_.begin() +
-                      std::min<std::ptrdiff_t>(b, static_cast<std::ptrdiff_t>(traces_of_powers_.size())));
+  if (moments_.empty()) {
+    const auto known = std::min(static_cast<std::size_t>(b), traces_of_powers_.size());
+    moments_.assign(traces_of_powers_.begin(), traces_of_powers_.begin() + static_cast<std::ptrdiff_t>(known));
+  }
   // All scalar products of one giant are under way together.
-  for (Index j = 1; j <= split_.giants; ++j) {
+  for (Index j = static_cast<Index>(moments_.size()) / b; j <= static_cast<Index>(giants_.size()); ++j) {
     std::vector<Completion<NumberResult<T>>> dots;
     for (Index i = 1; i < b; ++i) dots.push_back(submit_dot(giant(j), power(i)));
     moments_.push_back(traces_of_giants_[static_cast<std::size_t>(j)]);
@@ -141,14 +143,21 @@ void ChebyshevPowers<T>::form_moments() {
 }
 
 template <class T>
-BlockSparseMatrix<T> ChebyshevPowers<T>::polynomial(std::vector<double> c) {
-  const Index b = split_.baby, giants = std::max<Index>(ceil_div(static_cast<Index>(c.size()), b) - 1, 0);
+void ChebyshevPowers<T>::extend(Index degree) {
+  const Index b = split_.baby, giants = std::max<Index>(ceil_div(degree + 1, b) - 1, 0);
   if (giants > 0 && static_cast<Index>(powers_.size()) < b) {
     double trace = 0;
     powers_.push_back(recursion(power(b / 2), power(b - b / 2), power(b % 2), trace));
     traces_of_powers_.push_back(trace);
   }
   make_giants(giants);
+  add_moments();
+}
+
+template <class T>
+BlockSparseMatrix<T> ChebyshevPowers<T>::polynomial(std::vector<double> c) {
+  extend(static_cast<Index>(c.size()) - 1);
+  const Index b = split_.baby, giants = std::max<Index>(ceil_div(static_cast<Index>(c.size()), b) - 1, 0);
   c.resize(static_cast<std::size_t>((giants + 1) * b), 0);
   const auto at = [&](Index m) -> double& { return c[static_cast<std::size_t>(m)]; };
   const auto sum_of_powers = [&](Index j) {

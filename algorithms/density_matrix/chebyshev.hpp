@@ -40,8 +40,7 @@ struct ChebyshevSplit {
 class TraceQuadrature {
  public:
   TraceQuadrature() = default;
-  /// @param points more than moments
-  TraceQuadrature(std::span<const double> moments, Index points);
+  explicit TraceQuadrature(std::span<const double> moments);
   /// The sum for f.
   template <class F>
   double operator()(const F& f) const {
@@ -67,8 +66,11 @@ class ChebyshevPowers {
   /// @throws IterationEnded
   ChebyshevPowers(BlockAlgebra<T>& algebra, Matrix a, ChebyshevSplit split);
 
-  /// trace(C_m(A)), m from 0 to the split's degree.
+  /// trace(C_m(A)), m from 0 to the split's degree, or to that of extend.
   const std::vector<double>& moments() const noexcept { return moments_; }
+  /// Makes the polynomials that one of this degree needs, and the moments with them.
+  /// @throws IterationEnded
+  void extend(Index degree);
   /// sum_m c_m C_m(A), of any degree: giants that are missing are made.
   /// @throws IterationEnded
   Matrix polynomial(std::vector<double> c);
@@ -80,7 +82,7 @@ class ChebyshevPowers {
   /// 2 A B - C
   Matrix recursion(const Matrix& a, const Matrix& b, const Matrix& c, double& trace);
   void make_giants(Index count);
-  void form_moments();
+  void add_moments();
 
   BlockAlgebra<T>& algebra_;
   ChebyshevSplit split_;

@@ -187,7 +187,9 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
                                 .states = std::round(problem.electrons / problem.occupation),
                                 .occupation = problem.occupation,
                                 .spectrum = spectrum_of(runtime, orthonormal),
-                                .gap = method == DensityMethod::sp2 ? problem.gap : std::nullopt,
+                                .gap = method == DensityMethod::sp2 || method == DensityMethod::sign
+                                           ? problem.gap
+                                           : std::nullopt,
                                 .chemical_potential = problem.chemical_potential};
     auto found = projector(algebra, inner, method, options);
     algebra.finish();

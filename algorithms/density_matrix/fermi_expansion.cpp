@@ -60,7 +60,7 @@ class FermiExpansion {
       FermiMember<T>& member = *traveller.member;
       member.entropy = 0;
       if (!idempotent_) {
-        const TraceQuadrature quadrature(traveller.entropy_moments, levels_.back().points());
+        const TraceQuadrature quadrature(traveller.entropy_moments);
         member.entropy =
             std::max(0.0, quadrature([&](double a) { return levels_.back().entropy_at(a, mu_); }));
       }
@@ -135,24 +135,20 @@ class FermiExpansion {
       BlockAlgebra<T>& algebra = *traveller.member->algebra;
       if (!level.first()) algebra.scale(1 / level.stretch, traveller.t);
       traveller.powers = std::make_unique<ChebyshevPowers<T>>(algebra, std::move(traveller.t), level.split);
-      traveller.moments = traveller.powers->moments();
     });
-    std::vector<double> moments(static_cast<std::size_t>(level.split.degree() + 1));
-    for (const Traveller<T>& traveller : travellers_)
-      for (std::size_t m = 0; m < moments.size(); ++m)
-        moments[m] += traveller.share() * traveller.moments[m];
-    for (const double moment : moments)
-      if (!std::isfinite(moment))
-        throw IterationEnded{{StatusCode::not_finite, stage, 0, "NaN or infinity in a moment"}};
-    const TraceQuadrature quadrature(moments, level.points());
-    const auto electrons = [&](double mu) {
-      return electrons_of(quadrature([&](double a) { return level.tanh_at(a, mu); }));
-    };
-    mu_ = given ? *given : chemical_potential_of(electrons, target_.electrons, miss_, level.potentials());
-    const std::vector<double> coefficients = level.coefficients(mu_);
+    choose_potential(level, given);
+    std::vector<double> coefficients = level.coefficients(mu_);
+    // Far from where mu was, higher moments count.
+    if (const auto degree = static_cast<Index>(coefficients.size()) - 1; degree > level.split.degree()) {
+      concurrently(runtime_, travellers_.size(),
+                   [&](std::size_t m) { travellers_[m].powers->extend(degree); });
+      choose_potential(level, given);
+      coefficients = level.coefficients(mu_);
+    }
     concurrently(runtime_, travellers_.size(), [&](std::size_t m) {
       Traveller<T>& traveller = travellers_[m];
       traveller.t = traveller.powers->polynomial(coefficients);
+      traveller.moments = traveller.powers->moments();
       traveller.powers.reset();
       traveller.member->algebra->finish();
       traveller.trace = real_part(trace(traveller.t));
@@ -168,6 +164,24 @@ class FermiExpansion {
     double sum = 0;
     for (const Traveller<T>& traveller : travellers_) sum += traveller.share() * traveller.trace;
     found_ = electrons_of(sum);
+  }
+
+  /// mu, if it is not given, from the moments of all members.
+  void choose_potential(const FermiLevel& level, std::optional<double> given) {
+    std::vector<double> moments;
+    for (const Traveller<T>& traveller : travellers_) {
+      const std::vector<double>& of = traveller.powers->moments();
+      moments.resize(of.size());
+      for (std::size_t m = 0; m < of.size(); ++m) moments[m] += traveller.share() * of[m];
+    }
+    for (const double moment : moments)
+      if (!std::isfinite(moment))
+        throw IterationEnded{{StatusCode::not_finite, stage, 0, "NaN or infinity in a moment"}};
+    const TraceQuadrature quadrature(moments);
+    const auto electrons = [&](double mu) {
+      return electrons_of(quadrature([&](double a) { return level.tanh_at(a, mu); }));
+    };
+    mu_ = given ? *given : chemical_potential_of(electrons, target_.electrons, miss_, level.potentials());
   }
 
   /// Moves mu until the electrons are as wanted, or as near as the filter lets them come.

@@ -11,7 +11,7 @@ namespace {
 
 /// How far mu may move from one level to the next, in units of 2 kT of the former: the poles come nearer to the spectrum
 /// with it.
-constexpr double farthest_move = 1.2;
+constexpr double farthest_move = 2.5;
 
 /// Of q = exp(-2 |y|), the smaller of f / (1 - f) and its inverse.
 double entropy_of_ratio(double q) noexcept {

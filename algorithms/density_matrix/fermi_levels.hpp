@@ -39,8 +39,6 @@ struct FermiLevel {
   SpectralInterval potentials() const noexcept;
   /// Coefficients of the polynomial for this mu, as many as the tolerance needs.
   std::vector<double> coefficients(double mu) const;
-  /// Chebyshev points that its moments' quadrature takes.
-  Index points() const noexcept { return 2 * split.degree() + 64; }
 
  private:
   double moved(double a, double mu) const noexcept;

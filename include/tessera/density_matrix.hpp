@@ -65,7 +65,8 @@ struct DensityProblem {
   /// Z with Z^H S Z = I of a former computation with an overlap nearby: it is refined. Null: it is computed.
   const BlockSparseMatrix<T>* inverse_factor = nullptr;
   /// Of a former computation with a Hamiltonian nearby, widened by how far that is (2-norm of the change in the
-  /// orthonormal basis): what sp2 stretches its steps with.
+  /// orthonormal basis; see narrowed in density_state.hpp): what sp2 stretches its steps with, and where the search of
+  /// sign begins.
   std::optional<GapBounds> gap{};
 };
 
