@@ -76,34 +76,15 @@ class FermiExpansion {
   double electrons_of(double trace) const { return (states_ - trace) / 2; }
   double missed() const { return found_ - target_.electrons; }
 
-  /// Passes through the levels until the electrons are as wanted. The first finds mu on its way, from the moments of each
-  /// level; where that has not been enough, others follow with mu given.
+  /// Passes through the levels. mu is found on the way, from the moments of each level.
   void find_potential() {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    double lower = -infinity, upper = infinity;
-    std::optional<double> given = target_.potential;
-    for (double reach = 4 * target_.temperature;; reach *= 2) {
-      pass(given);
-      if (target_.potential || correct()) return;
-      (missed() > 0 ? upper : lower) = mu_;
-      double slope = 0;  // d electrons / d mu
-      for (const Traveller<T>& traveller : travellers_)
-        slope += traveller.share() * (traveller.rows() - traveller.square) / (4 * target_.temperature);
-      const double step =
-          slope > 0 ? std::clamp(-missed() / slope, -reach, reach) : (missed() > 0 ? -reach : reach);
-      given = mu_ + step;
-      if (!(*given > lower && *given < upper)) given = (lower + upper) / 2;
-    }
-  }
-
-  void pass(std::optional<double> given) {
-    idempotent_ = false;
     for (std::size_t k = 0; k < levels_.size() && !idempotent_; ++k) {
       FermiLevel& level = levels_[k];
       level.former_potential = mu_;
       if (k == 0)
         concurrently(runtime_, travellers_.size(), [&](std::size_t m) { begin(travellers_[m]); });
-      go_through(level, given, 1 - target_.temperature / level.temperature);
+      while (go_through(level, target_.potential, 1 - target_.temperature / level.temperature))
+        level.former_potential = mu_;
       for (Traveller<T>& traveller : travellers_) traveller.entropy_moments = std::move(traveller.moments);
       // Where all states are full or empty, no lower temperature changes them.
       double open = 0;
@@ -112,6 +93,7 @@ class FermiExpansion {
       idempotent_ = k + 1 < levels_.size() && open < tolerance_ &&
                     (target_.potential || std::abs(missed()) <= miss_);
     }
+    if (!target_.potential) correct();
   }
 
   /// H', moved and scaled to [-1, 1].
@@ -123,8 +105,9 @@ class FermiExpansion {
         {{1 / half, &h}, {-middle / half, &traveller.member->algebra->identity(h.layout())}});
   }
 
-  /// T of this level from that of the one before; mu, if it is not given, from the moments.
-  void go_through(const FermiLevel& level, std::optional<double> given, double convergence) {
+  /// T of this level from that of the one before; mu, if it is not given, from the moments. Where mu should move far, it
+  /// only moves as far as it may, at the former temperature: then the level is still to be gone through (true).
+  bool go_through(const FermiLevel& level, std::optional<double> given, double convergence) {
     if (++iteration_ > options_.iterations)
       throw IterationEnded{{StatusCode::iterations_exhausted, stage, iteration_ - 1,
                             fmt::format("{} levels of temperature are needed, and {:.8g} electrons found; {:.8g} are "
@@ -137,9 +120,17 @@ class FermiExpansion {
       traveller.powers = std::make_unique<ChebyshevPowers<T>>(algebra, std::move(traveller.t), level.split);
     });
     choose_potential(level, given);
-    std::vector<double> coefficients = level.coefficients(mu_);
+    const bool far = !given && !level.first() && level.factor > 1 && level.reaches(mu_);
+    FermiLevel applied = level;
+    if (far) {
+      applied = moving_level(level.former_temperature, level.spectrum, level.tolerance / level.factor, level.stretch);
+      applied.former_potential = level.former_potential;
+      convergence = 1 - target_.temperature / level.former_temperature;
+    }
+    std::vector<double> coefficients = applied.coefficients(mu_);
     // Far from where mu was, higher moments count.
-    if (const auto degree = static_cast<Index>(coefficients.size()) - 1; degree > level.split.degree()) {
+    if (const auto degree = static_cast<Index>(coefficients.size()) - 1;
+        !far && degree > level.split.degree()) {
       concurrently(runtime_, travellers_.size(),
                    [&](std::size_t m) { travellers_[m].powers->extend(degree); });
       choose_potential(level, given);
@@ -164,6 +155,7 @@ class FermiExpansion {
     double sum = 0;
     for (const Traveller<T>& traveller : travellers_) sum += traveller.share() * traveller.trace;
     found_ = electrons_of(sum);
+    return far;
   }
 
   /// mu, if it is not given, from the moments of all members.
@@ -181,23 +173,28 @@ class FermiExpansion {
     const auto electrons = [&](double mu) {
       return electrons_of(quadrature([&](double a) { return level.tanh_at(a, mu); }));
     };
-    mu_ = given ? *given : chemical_potential_of(electrons, target_.electrons, miss_, level.potentials());
+    mu_ = given ? *given
+                : chemical_potential_of(electrons, target_.electrons, miss_, level.potentials(),
+                                        level.first() ? std::nullopt : std::optional(level.former_potential));
   }
 
   /// Moves mu until the electrons are as wanted, or as near as the filter lets them come.
-  bool correct() {
-    constexpr int most = 3;
-    for (int k = 0; k < most && std::abs(missed()) > miss_; ++k) {
+  void correct() {
+    while (std::abs(missed()) > miss_) {
       const double before = std::abs(missed());
-      FermiLevel level = moving_level(levels_.back(), tolerance_, stretch_);
+      FermiLevel level = moving_level(target_.temperature, target_.spectrum, tolerance_, stretch_);
       level.former_potential = mu_;
       // These products are few; what their filter leaves out would be electrons again.
       set_filter(last_filter * options_.filter_eps);
       go_through(level, std::nullopt, 0);
       set_filter(options_.filter_eps);
-      if (std::abs(missed()) > 0.5 * before) return std::abs(missed()) <= 10 * miss_;
+      if (std::abs(missed()) <= 0.5 * before) continue;
+      constexpr double near = 10;
+      if (std::abs(missed()) <= near * miss_) return;
+      throw IterationEnded{{StatusCode::stagnated, stage, iteration_,
+                            fmt::format("{:.8g} electrons at mu = {:.8g}; {:.8g} are wanted", found_, mu_,
+                                        target_.electrons)}};
     }
-    return std::abs(missed()) <= miss_;
   }
   void set_filter(double eps) {
     for (Traveller<T>& traveller : travellers_) traveller.member->algebra->set_filter_eps(eps);

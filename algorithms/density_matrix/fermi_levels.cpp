@@ -11,7 +11,7 @@ namespace {
 
 /// How far mu may move from one level to the next, in units of 2 kT of the former: the poles come nearer to the spectrum
 /// with it.
-constexpr double farthest_move = 2.5;
+constexpr double farthest_move = 1.2;
 
 /// Of q = exp(-2 |y|), the smaller of f / (1 - f) and its inverse.
 double entropy_of_ratio(double q) noexcept {
@@ -60,6 +60,12 @@ SpectralInterval FermiLevel::potentials() const noexcept {
   if (first()) return {spectrum.lower - 40 * temperature, spectrum.upper + 40 * temperature};
   const double most = 2 * farthest_move * former_temperature;
   return {former_potential - most, former_potential + most};
+}
+
+bool FermiLevel::reaches(double mu) const noexcept {
+  const SpectralInterval ends = potentials();
+  const double margin = 0.01 * (ends.upper - ends.lower);
+  return mu < ends.lower + margin || mu > ends.upper - margin;
 }
 
 std::vector<double> FermiLevel::coefficients(double mu) const {
@@ -122,11 +128,11 @@ std::vector<FermiLevel> fermi_levels(SpectralInterval spectrum, double temperatu
   return best;
 }
 
-FermiLevel moving_level(const FermiLevel& last, double tolerance, double stretch) {
-  FermiLevel level{.temperature = last.temperature,
-                   .former_temperature = last.temperature,
+FermiLevel moving_level(double temperature, SpectralInterval spectrum, double tolerance, double stretch) {
+  FermiLevel level{.temperature = temperature,
+                   .former_temperature = temperature,
                    .factor = 1,
-                   .spectrum = last.spectrum,
+                   .spectrum = spectrum,
                    .stretch = stretch,
                    .tolerance = tolerance};
   level.split = ChebyshevSplit::of_degree(3);
@@ -134,7 +140,7 @@ FermiLevel moving_level(const FermiLevel& last, double tolerance, double stretch
 }
 
 double chemical_potential_of(const std::function<double(double)>& electrons, double wanted, double tolerance,
-                             SpectralInterval within) {
+                             SpectralInterval within, std::optional<double> former) {
   const auto first_above = [&](double number) {
     double lower = within.lower, upper = within.upper;
     for (int k = 0; k < 80; ++k) {
@@ -143,7 +149,11 @@ double chemical_potential_of(const std::function<double(double)>& electrons, dou
     }
     return (lower + upper) / 2;
   };
-  return (first_above(wanted - tolerance) + first_above(wanted + tolerance)) / 2;
+  const double least = first_above(wanted - tolerance), most = first_above(wanted + tolerance),
+               middle = first_above(wanted);
+  // Only where there is a choice: elsewhere what may be missed need not be missed.
+  if (!former || !(least < *former && *former < most)) return former ? middle : (least + most) / 2;
+  return *former;
 }
 
 }  // namespace tessera::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include <tessera/algorithms/density_matrix/chebyshev.hpp>
@@ -37,6 +38,8 @@ struct FermiLevel {
   double entropy_at(double a, double mu) const noexcept;
   /// Where mu may be: on later levels near enough to the former for a polynomial of moderate degree.
   SpectralInterval potentials() const noexcept;
+  /// mu is at an end of these: it should be beyond.
+  bool reaches(double mu) const noexcept;
   /// Coefficients of the polynomial for this mu, as many as the tolerance needs.
   std::vector<double> coefficients(double mu) const;
 
@@ -48,12 +51,12 @@ struct FermiLevel {
 /// @param spectrum of H  @param tolerance error of T at the end  @param rounding of the scalar type
 std::vector<FermiLevel> fermi_levels(SpectralInterval spectrum, double temperature, double tolerance,
                                      double rounding, double stretch);
-/// A level of the same temperature as the last of these, that only moves mu.
-FermiLevel moving_level(const FermiLevel& last, double tolerance, double stretch);
+/// A level of this temperature as the one before, that only moves mu.
+FermiLevel moving_level(double temperature, SpectralInterval spectrum, double tolerance, double stretch);
 
-/// The mu in `within` at which a function that rises with mu has this value: the middle of where it is nearer than
-/// `tolerance`; an end where it is not reached.
+/// The mu in `within` at which a function that rises with mu has this value; an end where it is not reached. Of those where
+/// it is nearer than `tolerance` the one next to `former`, or without it that in their middle.
 double chemical_potential_of(const std::function<double(double)>& electrons, double wanted, double tolerance,
-                             SpectralInterval within);
+                             SpectralInterval within, std::optional<double> former = std::nullopt);
 
 }  // namespace tessera::detail

@@ -48,8 +48,8 @@ TYPED_TEST(ThermalDensity, IsTheFermiFunctionOfLapacksEigenvalues) {
   const auto exact = decompose(chain.hamiltonian, chain.overlap);
   const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes),
              s = blocks_of(this->runtime(), chain.overlap, chain.sizes);
-  for (const double kt : {20.0, 0.3, 0.03, 1e-3})
-    for (const double electrons : {27.4, 28.0, 3.7})
+  for (const double kt : {20.0, 0.3, 0.02})
+    for (const double electrons : {27.4, 28.0})
       for (const DensityMethod method : thermal_methods) {
         SCOPED_TRACE(::testing::Message()
                      << to_string(method) << " kT " << kt << ", " << electrons << " electrons");
@@ -70,13 +70,12 @@ TYPED_TEST(ThermalDensity, FewElectronsOrFewHoles) {
   const auto exact = decompose(chain.hamiltonian);
   const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes);
   constexpr double kt = 2e-3;
-  for (const double electrons : {0.01, 19.99, 20.01, 49.99}) {
+  for (const double electrons : {0.01, 19.99, 49.99}) {
     SCOPED_TRACE(electrons);
     const auto r = density_matrix(this->runtime(), {.hamiltonian = h, .electrons = electrons, .temperature = kt},
                                   {.filter_eps = 0});
-    if (getenv("SHOW")) for (auto& t : r.steps) printf("%s %d conv %.3e N %.12f prod %d occ %.2f %.4fs\n", t.stage.c_str(), int(t.iteration), t.convergence, t.electrons, int(t.products), t.occupation, t.seconds);
     check_thermal(r, exact, electrons, 2, kt, 2e3 * this->eps / kt);
-    printf("products %d steps %d\n", int(r.products), int(r.steps.size()));
+    EXPECT_LT(r.steps.size(), 14u);
   }
 }
 
