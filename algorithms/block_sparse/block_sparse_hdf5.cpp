@@ -115,8 +115,8 @@ class Input {
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
       throw InputError(path_, 0, fmt::format("the block ({}, {}) is given twice", twice->row, twice->col));
     if (const Index length = file_->length(prefix_ + "values"); length != elements)
-      throw InputError(path_, 0,
-                       fmt::format("'{}values' has {} elements, the blocks have {}", prefix_, length, elements));
+      throw InputError(
+          path_, 0, fmt::format("'{}values' has {} elements, the blocks have {}", prefix_, length, elements));
   }
 
   void require_sum(bool overflow) const {
@@ -234,9 +234,9 @@ BlockSparseMatrix<T> read_block_sparse(Runtime& runtime, const std::string& path
   return input.read(layout);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
-  template void write_block_sparse<T>(Hdf5File*, const std::string&, const BlockSparseMatrix<T>&);        \
-  template BlockSparseMatrix<T> read_block_sparse<T>(Runtime&, const std::string&, Hdf5File*,             \
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template void write_block_sparse<T>(Hdf5File*, const std::string&, const BlockSparseMatrix<T>&); \
+  template BlockSparseMatrix<T> read_block_sparse<T>(Runtime&, const std::string&, Hdf5File*,      \
                                                      const std::string&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

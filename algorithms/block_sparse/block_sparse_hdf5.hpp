@@ -7,8 +7,8 @@
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/runtime/io/hdf5_file.hpp>
 
-/// Block-sparse matrices as parts of HDF5 files: the arrays and the attribute `symmetry` that write_hdf5 lists, with names
-/// that begin with a prefix. Collective; the file is open on rank 0 alone, null elsewhere.
+/// Block-sparse matrices as parts of HDF5 files: the arrays and the attribute `symmetry` that write_hdf5 lists,
+/// with names that begin with a prefix. Collective; the file is open on rank 0 alone, null elsewhere.
 namespace tessera::detail {
 
 /// Adds a matrix to a file that is being written.

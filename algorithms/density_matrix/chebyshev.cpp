@@ -126,7 +126,8 @@ void ChebyshevPowers<T>::add_moments() {
   const Index b = split_.baby;
   if (moments_.empty()) {
     const auto known = std::min(static_cast<std::size_t>(b), traces_of_powers_.size());
-    moments_.assign(traces_of_powers_.begin(), traces_of_powers_.begin() + static_cast<std::ptrdiff_t>(known));
+    moments_.assign(traces_of_powers_.begin(),
+                    traces_of_powers_.begin() + static_cast<std::ptrdiff_t>(known));
   }
   // All scalar products of one giant are under way together.
   for (Index j = static_cast<Index>(moments_.size()) / b; j <= static_cast<Index>(giants_.size()); ++j) {

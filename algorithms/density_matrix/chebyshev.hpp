@@ -17,8 +17,8 @@ using ScalarFunction = std::function<double(double)>;
 /// c_0 to c_{count - 1} of f = sum_m c_m C_m, from f at `points` Chebyshev points.
 std::vector<double> chebyshev_coefficients(const ScalarFunction& f, Index count, Index points);
 
-/// The least degree of which the polynomial is within `tolerance` of the function with these coefficients: those beyond
-/// it add up to no more. Coefficients at the level of rounding do not count.
+/// The least degree of which the polynomial is within `tolerance` of the function with these coefficients: those
+/// beyond it add up to no more. Coefficients at the level of rounding do not count.
 Index chebyshev_degree(std::span<const double> coefficients, double tolerance);
 
 /// How many products and matrices a polynomial takes: C_1 to C_baby, and with G_j = C_{j baby} G_2 to G_giants.
@@ -35,8 +35,8 @@ struct ChebyshevSplit {
   static ChebyshevSplit of_degree(Index degree);
 };
 
-/// trace(f(A)) for any f, from the moments trace(C_m(A)): a sum over Chebyshev points, exact for polynomials up to the
-/// degree of the highest moment.
+/// trace(f(A)) for any f, from the moments trace(C_m(A)): a sum over Chebyshev points, exact for polynomials up
+/// to the degree of the highest moment.
 class TraceQuadrature {
  public:
   TraceQuadrature() = default;
@@ -55,9 +55,9 @@ class TraceQuadrature {
 
 /// The polynomials C_m of a matrix, as many as a split has, and their traces.
 ///
-/// p(A) = sum_j G_j B_j with B_j a sum of C_0 to C_{baby - 1} (Paterson and Stockmeyer, SIAM J. Comput. 2 (1973) 60, in
-/// the Chebyshev basis: C_{j b + i} = 2 C_{j b} C_i - C_{j b - i}); all matrices are half-stored. The same identity gives
-/// all moments from scalar products of matrices that are there.
+/// p(A) = sum_j G_j B_j with B_j a sum of C_0 to C_{baby - 1} (Paterson and Stockmeyer, SIAM J. Comput. 2 (1973)
+/// 60, in the Chebyshev basis: C_{j b + i} = 2 C_{j b} C_i - C_{j b - i}); all matrices are half-stored. The
+/// same identity gives all moments from scalar products of matrices that are there.
 template <class T>
 class ChebyshevPowers {
  public:

@@ -11,8 +11,8 @@
 
 namespace tessera::detail {
 
-/// Calls work(k) for all k from 0 to count - 1: in a process of one rank at the same time, each on a thread of its own;
-/// on several ranks, whose calls must meet, one after the other.
+/// Calls work(k) for all k from 0 to count - 1: in a process of one rank at the same time, each on a thread of
+/// its own; on several ranks, whose calls must meet, one after the other.
 /// @throws IterationEnded of the lowest k that has ended so; all have been called in one process
 template <class Work>
 void concurrently(Runtime& runtime, std::size_t count, const Work& work) {

@@ -107,11 +107,11 @@ BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProble
   return p;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
-  template DenseEigenpairs<T> dense_eigenpairs<T>(BlockAlgebra<T>&, const DensityProblem<T>&, Index);     \
-  template BlockSparseMatrix<T> sum_over_states<T>(BlockAlgebra<T>&, const DenseEigenpairs<T>&,           \
-                                                   std::span<const double>, const BlockLayout&);          \
-  template BlockSparseMatrix<T> dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&,              \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template DenseEigenpairs<T> dense_eigenpairs<T>(BlockAlgebra<T>&, const DensityProblem<T>&, Index); \
+  template BlockSparseMatrix<T> sum_over_states<T>(BlockAlgebra<T>&, const DenseEigenpairs<T>&,       \
+                                                   std::span<const double>, const BlockLayout&);      \
+  template BlockSparseMatrix<T> dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&,          \
                                                  DensityResult<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -67,8 +67,12 @@ void sum_up(const DensityBatch<T>& batch, DensityBatchResult<T>& all) {
   if (failed != all.results.end()) return all.set_status(failed->status());
   all.gap = {{-infinity, -infinity}, {infinity, infinity}};
   // A comparison with NaN must not forget it.
-  const auto higher = [](double a, double b) { return std::isnan(a) || std::isnan(b) ? none : std::max(a, b); };
-  const auto lower = [](double a, double b) { return std::isnan(a) || std::isnan(b) ? none : std::min(a, b); };
+  const auto higher = [](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? none : std::max(a, b);
+  };
+  const auto lower = [](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? none : std::min(a, b);
+  };
   for (std::size_t k = 0; k < all.results.size(); ++k) {
     const DensityResult<T>& result = all.results[k];
     const double weight = weight_of(batch, k);
@@ -99,9 +103,8 @@ DensityBatchResult<T> solve_batch(Runtime& runtime, const DensityBatch<T>& batch
     solve_thermal_densities<T>(runtime, batch.problems, batch.weights,
                                chosen_method(batch.problems.front(), options), options, all.results);
   else
-    concurrently(runtime, batch.problems.size(), [&](std::size_t k) {
-      all.results[k] = solve_density(runtime, batch.problems[k], options);
-    });
+    concurrently(runtime, batch.problems.size(),
+                 [&](std::size_t k) { all.results[k] = solve_density(runtime, batch.problems[k], options); });
   sum_up(batch, all);
   return all;
 }
@@ -127,15 +130,14 @@ template <class T>
 DensityBatchResult<T> density_matrices(Runtime& runtime, const DensityBatch<T>& batch,
                                        const DensityOptions& options) {
   return collectively(
-      runtime, "density_matrices", batch_hash(batch, options), [&] { require_batch(runtime, batch, options); },
-      [&] { return solve_batch(runtime, batch, options); });
+      runtime, "density_matrices", batch_hash(batch, options),
+      [&] { require_batch(runtime, batch, options); }, [&] { return solve_batch(runtime, batch, options); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                      \
-  template Completion<DensityBatchResult<T>> submit_density_matrices<T>(                            \
-      Runtime&, const DensityBatch<T>&, const DensityOptions&);                                     \
-  template DensityBatchResult<T> density_matrices<T>(Runtime&, const DensityBatch<T>&,              \
-                                                     const DensityOptions&);
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template Completion<DensityBatchResult<T>> submit_density_matrices<T>(Runtime&, const DensityBatch<T>&, \
+                                                                        const DensityOptions&);           \
+  template DensityBatchResult<T> density_matrices<T>(Runtime&, const DensityBatch<T>&, const DensityOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

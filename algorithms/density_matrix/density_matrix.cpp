@@ -22,7 +22,8 @@ DensityMethod chosen_method(const DensityProblem<T>& problem, const DensityOptio
 }
 
 template <class T>
-void require_density(const Runtime& runtime, const DensityProblem<T>& problem, const DensityOptions& options) {
+void require_density(const Runtime& runtime, const DensityProblem<T>& problem,
+                     const DensityOptions& options) {
   const auto number = [](const char* name, double value, double least, const char* expected) {
     if (!(value >= least) || std::isinf(value)) throw InvalidArgument(name, fmt::to_string(value), expected);
   };
@@ -51,8 +52,9 @@ void require_density(const Runtime& runtime, const DensityProblem<T>& problem, c
   const DensityMethod method = chosen_method(problem, options);
   const bool at_temperature = method == DensityMethod::fermi || method == DensityMethod::dense;
   if (problem.temperature > 0 && !at_temperature)
-    throw InvalidArgument("temperature", fmt::to_string(problem.temperature),
-                          fmt::format("0 for method {}; fermi and dense know temperatures", to_string(method)));
+    throw InvalidArgument(
+        "temperature", fmt::to_string(problem.temperature),
+        fmt::format("0 for method {}; fermi and dense know temperatures", to_string(method)));
   if (problem.temperature == 0 && method == DensityMethod::fermi)
     throw InvalidArgument("temperature", "0", "a number above 0 for method fermi");
   if (problem.chemical_potential) {
@@ -67,9 +69,9 @@ void require_density(const Runtime& runtime, const DensityProblem<T>& problem, c
   const double states = problem.electrons / problem.occupation;
   const bool number_of_states = states >= 0 && states <= static_cast<double>(problem.hamiltonian.rows());
   if (problem.temperature > 0 && !number_of_states)
-    throw InvalidArgument("electrons", fmt::to_string(problem.electrons),
-                          fmt::format("0 to {} in each of {} states", problem.occupation,
-                                      problem.hamiltonian.rows()));
+    throw InvalidArgument(
+        "electrons", fmt::to_string(problem.electrons),
+        fmt::format("0 to {} in each of {} states", problem.occupation, problem.hamiltonian.rows()));
   if (!number_of_states || (problem.temperature == 0 && std::abs(states - std::round(states)) > 1e-9))
     throw InvalidArgument("electrons", fmt::to_string(problem.electrons),
                           fmt::format("{} times a whole number of states, at most {}", problem.occupation,
@@ -152,7 +154,8 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
   result.error = 3 * before * before;
   if (options.check) {
     result.error = result.idempotency = idempotency_error(algebra, p, problem.overlap);
-    result.commutator = problem.occupation * commutator_error(algebra, problem.hamiltonian, problem.overlap, p);
+    result.commutator =
+        problem.occupation * commutator_error(algebra, problem.hamiltonian, problem.overlap, p);
   }
   algebra.scale(problem.occupation, p);
   algebra.finish();
@@ -168,7 +171,8 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
                                const DensityOptions& options) {
   DensityResult<T> result;
   if (problem.temperature > 0) {
-    solve_thermal_densities<T>(runtime, {&problem, 1}, {}, chosen_method(problem, options), options, {&result, 1});
+    solve_thermal_densities<T>(runtime, {&problem, 1}, {}, chosen_method(problem, options), options,
+                               {&result, 1});
     return result;
   }
   report_iteration(result, [&] {
@@ -183,14 +187,13 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
       basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);
     const auto orthonormal = basis.to_orthonormal(algebra, h);
     algebra.finish();
-    OrthonormalProblem<T> inner{.hamiltonian = orthonormal,
-                                .states = std::round(problem.electrons / problem.occupation),
-                                .occupation = problem.occupation,
-                                .spectrum = spectrum_of(runtime, orthonormal),
-                                .gap = method == DensityMethod::sp2 || method == DensityMethod::sign
-                                           ? problem.gap
-                                           : std::nullopt,
-                                .chemical_potential = problem.chemical_potential};
+    OrthonormalProblem<T> inner{
+        .hamiltonian = orthonormal,
+        .states = std::round(problem.electrons / problem.occupation),
+        .occupation = problem.occupation,
+        .spectrum = spectrum_of(runtime, orthonormal),
+        .gap = method == DensityMethod::sp2 || method == DensityMethod::sign ? problem.gap : std::nullopt,
+        .chemical_potential = problem.chemical_potential};
     auto found = projector(algebra, inner, method, options);
     algebra.finish();
     result.chemical_potential = found.chemical_potential;
@@ -203,10 +206,10 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
   return result;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template DensityMethod chosen_method<T>(const DensityProblem<T>&, const DensityOptions&);                  \
-  template void require_density<T>(const Runtime&, const DensityProblem<T>&, const DensityOptions&);         \
-  template std::uint64_t density_hash<T>(const DensityProblem<T>&, const DensityOptions&);                   \
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template DensityMethod chosen_method<T>(const DensityProblem<T>&, const DensityOptions&);          \
+  template void require_density<T>(const Runtime&, const DensityProblem<T>&, const DensityOptions&); \
+  template std::uint64_t density_hash<T>(const DensityProblem<T>&, const DensityOptions&);           \
   template DensityResult<T> solve_density<T>(Runtime&, const DensityProblem<T>&, const DensityOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -113,8 +113,8 @@ DensityState<T> read_density_state(Runtime& runtime, const std::string& path) {
   return collectively(runtime, "read_density_state", 0, [&] { return read_state<T>(runtime, path); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                        \
-  template void write_density_state<T>(const std::string&, const DensityState<T>&);   \
+#define TESSERA_INSTANTIATE(T)                                                      \
+  template void write_density_state<T>(const std::string&, const DensityState<T>&); \
   template DensityState<T> read_density_state<T>(Runtime&, const std::string&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

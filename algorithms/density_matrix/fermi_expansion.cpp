@@ -55,7 +55,8 @@ class FermiExpansion {
 
   FermiFound run() {
     find_potential();
-    // Entropies follow from the moments of the last level that was another temperature, for the mu that was found.
+    // Entropies follow from the moments of the last level that was another temperature, for the mu that was
+    // found.
     for (Traveller<T>& traveller : travellers_) {
       FermiMember<T>& member = *traveller.member;
       member.entropy = 0;
@@ -81,8 +82,7 @@ class FermiExpansion {
     for (std::size_t k = 0; k < levels_.size() && !idempotent_; ++k) {
       FermiLevel& level = levels_[k];
       level.former_potential = mu_;
-      if (k == 0)
-        concurrently(runtime_, travellers_.size(), [&](std::size_t m) { begin(travellers_[m]); });
+      if (k == 0) concurrently(runtime_, travellers_.size(), [&](std::size_t m) { begin(travellers_[m]); });
       while (go_through(level, target_.potential, 1 - target_.temperature / level.temperature))
         level.former_potential = mu_;
       for (Traveller<T>& traveller : travellers_) traveller.entropy_moments = std::move(traveller.moments);
@@ -90,8 +90,8 @@ class FermiExpansion {
       double open = 0;
       for (const Traveller<T>& traveller : travellers_)
         open = std::max(open, traveller.rows() - traveller.square);
-      idempotent_ = k + 1 < levels_.size() && open < tolerance_ &&
-                    (target_.potential || std::abs(missed()) <= miss_);
+      idempotent_ =
+          k + 1 < levels_.size() && open < tolerance_ && (target_.potential || std::abs(missed()) <= miss_);
     }
     if (!target_.potential) correct();
   }
@@ -105,14 +105,16 @@ class FermiExpansion {
         {{1 / half, &h}, {-middle / half, &traveller.member->algebra->identity(h.layout())}});
   }
 
-  /// T of this level from that of the one before; mu, if it is not given, from the moments. Where mu should move far, it
-  /// only moves as far as it may, at the former temperature: then the level is still to be gone through (true).
+  /// T of this level from that of the one before; mu, if it is not given, from the moments. Where mu should move
+  /// far, it only moves as far as it may, at the former temperature: then the level is still to be gone through
+  /// (true).
   bool go_through(const FermiLevel& level, std::optional<double> given, double convergence) {
     if (++iteration_ > options_.iterations)
-      throw IterationEnded{{StatusCode::iterations_exhausted, stage, iteration_ - 1,
-                            fmt::format("{} levels of temperature are needed, and {:.8g} electrons found; {:.8g} are "
-                                        "wanted",
-                                        levels_.size(), found_, target_.electrons)}};
+      throw IterationEnded{
+          {StatusCode::iterations_exhausted, stage, iteration_ - 1,
+           fmt::format("{} levels of temperature are needed, and {:.8g} electrons found; {:.8g} are "
+                       "wanted",
+                       levels_.size(), found_, target_.electrons)}};
     concurrently(runtime_, travellers_.size(), [&](std::size_t m) {
       Traveller<T>& traveller = travellers_[m];
       BlockAlgebra<T>& algebra = *traveller.member->algebra;
@@ -123,7 +125,8 @@ class FermiExpansion {
     const bool far = !given && !level.first() && level.factor > 1 && level.reaches(mu_);
     FermiLevel applied = level;
     if (far) {
-      applied = moving_level(level.former_temperature, level.spectrum, level.tolerance / level.factor, level.stretch);
+      applied = moving_level(level.former_temperature, level.spectrum, level.tolerance / level.factor,
+                             level.stretch);
       applied.former_potential = level.former_potential;
       convergence = 1 - target_.temperature / level.former_temperature;
     }
@@ -228,9 +231,9 @@ FermiFound expand_fermi_operators(Runtime& runtime, std::span<FermiMember<T>> me
   return FermiExpansion<T>(runtime, members, target, options).run();
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template double fermi_tolerance<T>(const DensityOptions&);                                                 \
-  template FermiFound expand_fermi_operators<T>(Runtime&, std::span<FermiMember<T>>, const FermiTarget&,     \
+#define TESSERA_INSTANTIATE(T)                                                                           \
+  template double fermi_tolerance<T>(const DensityOptions&);                                             \
+  template FermiFound expand_fermi_operators<T>(Runtime&, std::span<FermiMember<T>>, const FermiTarget&, \
                                                 const DensityOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -24,10 +24,10 @@ struct FermiMember {
 
 /// What the members share.
 struct FermiTarget {
-  double temperature = 0;               ///< kT
-  SpectralInterval spectrum{};          ///< that holds all eigenvalues of all members
-  double electrons = 0;                 ///< their weighted sum
-  std::optional<double> potential{};    ///< mu, whatever the electrons
+  double temperature = 0;             ///< kT
+  SpectralInterval spectrum{};        ///< that holds all eigenvalues of all members
+  double electrons = 0;               ///< their weighted sum
+  std::optional<double> potential{};  ///< mu, whatever the electrons
 };
 
 /// What the expansion has found beside the operators.

@@ -9,8 +9,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// How far mu may move from one level to the next, in units of 2 kT of the former: the poles come nearer to the spectrum
-/// with it.
+/// How far mu may move from one level to the next, in units of 2 kT of the former: the poles come nearer to the
+/// spectrum with it.
 constexpr double farthest_move = 1.2;
 
 /// Of q = exp(-2 |y|), the smaller of f / (1 - f) and its inverse.
@@ -86,7 +86,8 @@ namespace {
 
 /// With its split, for a mu where the polynomial's degree is high: in the middle of the spectrum, and not moved.
 FermiLevel with_split(FermiLevel level) {
-  const double mu = level.first() ? (level.spectrum.lower + level.spectrum.upper) / 2 : level.former_potential;
+  const double mu =
+      level.first() ? (level.spectrum.lower + level.spectrum.upper) / 2 : level.former_potential;
   level.split = {8, 7};
   level.split = ChebyshevSplit::of_degree(static_cast<Index>(level.coefficients(mu).size()) - 1);
   return level;
@@ -106,7 +107,8 @@ std::vector<FermiLevel> fermi_levels(SpectralInterval spectrum, double temperatu
       const double steepness = half_width / (2 * hot);
       if (steepness > 60) continue;
       // An error of T grows by at most the factor from level to level.
-      double share = tolerance / static_cast<double>(later + 1) / std::pow(factor, static_cast<double>(later));
+      double share =
+          tolerance / static_cast<double>(later + 1) / std::pow(factor, static_cast<double>(later));
       std::vector<FermiLevel> levels;
       FermiLevel level{.temperature = hot, .spectrum = spectrum, .tolerance = std::max(share, rounding)};
       levels.push_back(with_split(level));

@@ -46,7 +46,7 @@ SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h) {
   return {ends.lowest.bound - margin, ends.highest.bound + margin};
 }
 
-#define TESSERA_INSTANTIATE(T)         \
+#define TESSERA_INSTANTIATE(T)        \
   template class OrthonormalBasis<T>; \
   template SpectralInterval spectrum_of<T>(Runtime&, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

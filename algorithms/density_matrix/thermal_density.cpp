@@ -82,7 +82,8 @@ class ThermalDensities {
   void by_eigenpairs() {
     std::vector<DenseEigenpairs<T>> pairs(problems_.size());
     concurrently(runtime_, problems_.size(), [&](std::size_t k) {
-      if (states(k) > 0) pairs[k] = dense_eigenpairs(algebras_[k], problems_[k], problems_[k].hamiltonian.rows());
+      if (states(k) > 0)
+        pairs[k] = dense_eigenpairs(algebras_[k], problems_[k], problems_[k].hamiltonian.rows());
     });
     const double mu = potential_of(pairs);
     concurrently(runtime_, problems_.size(), [&](std::size_t k) {
@@ -136,7 +137,8 @@ class ThermalDensities {
       members[k].x = full ? algebras_[k].copied(algebras_[k].identity(layout))
                           : BlockSparseMatrix<T>(BlockPattern::make(runtime_, layout, {}));
     }
-    found.chemical_potential = full ? spectrum.upper + 40 * temperature() : spectrum.lower - 40 * temperature();
+    found.chemical_potential =
+        full ? spectrum.upper + 40 * temperature() : spectrum.lower - 40 * temperature();
     return true;
   }
 

@@ -16,10 +16,11 @@
 ///   density_matrix(runtime, {.hamiltonian = h, .overlap = &s, .electrons = 256,
 ///                            .inverse_factor = &former.inverse_factor, .gap = narrowed(former.gap, moved)});
 ///
-/// A former P is no place to begin a purification at: it is X = Z^-1 P Z^-H that the steps would keep, and with it its
-/// own states, not those of the new H, which enters through the first iterate alone. What a purification can use is Z, the
-/// bounds of the gap (sp2 takes about half the products of tc2 with them; the search of sign begins in their middle) and
-/// with them mu. P is kept for methods that minimise the energy, and for whoever needs it.
+/// A former P is no place to begin a purification at: it is X = Z^-1 P Z^-H that the steps would keep, and with
+/// it its own states, not those of the new H, which enters through the first iterate alone. What a purification
+/// can use is Z, the bounds of the gap (sp2 takes about half the products of tc2 with them; the search of sign
+/// begins in their middle) and with them mu. P is kept for methods that minimise the energy, and for whoever
+/// needs it.
 namespace tessera {
 
 /// The former computation.
@@ -46,13 +47,13 @@ DensityState<T> state_of(const DensityProblem<T>& problem, const DensityResult<T
           .gap = result.gap};
 }
 
-/// Bounds of the gap after all states may have moved by `change`: the 2-norm of the change of H in the orthonormal basis.
-/// Nothing where the gap may be closed, or where the bounds next to it are not known.
+/// Bounds of the gap after all states may have moved by `change`: the 2-norm of the change of H in the
+/// orthonormal basis. Nothing where the gap may be closed, or where the bounds next to it are not known.
 std::optional<GapBounds> narrowed(const GapBounds& gap, double change);
 
 /// Writes an HDF5 file, the same for any distribution. It appears, or replaces the old one, when it is complete.
-///   attribute format       "tessera density state 1"
-///   numbers                occupation, temperature, chemical potential, energy, bounds of the gap (highest occupied
+///   attribute format       "tessera density state 1" numbers                occupation, temperature, chemical
+///   potential, energy, bounds of the gap (highest occupied
 ///                          state: lower, upper; lowest other one: lower, upper)
 ///   density_*              P, as the arrays and the attribute symmetry of write_hdf5
 ///   inverse_factor_*       likewise Z; of no rows where there is none
@@ -62,8 +63,8 @@ template <class T>
 void write_density_state(const std::string& path, const DensityState<T>& state);
 
 /// Reads such a file, of any precision, its matrices in default layout. Collective.
-/// @throws InputError for another file, a damaged one, numbers that are none where they must be, a density that is not square and half-stored,
-/// an inverse factor of other blocks, or complex numbers in a real type
+/// @throws InputError for another file, a damaged one, numbers that are none where they must be, a density that
+/// is not square and half-stored, an inverse factor of other blocks, or complex numbers in a real type
 template <class T>
 DensityState<T> read_density_state(Runtime& runtime, const std::string& path);
 

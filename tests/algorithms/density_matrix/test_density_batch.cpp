@@ -87,8 +87,7 @@ TYPED_TEST(DensityBatches, ACommonChemicalPotential) {
     for (std::size_t k = 0; k < 3; ++k) {
       EXPECT_EQ(r.results[k].chemical_potential, r.chemical_potential);
       EXPECT_LE(difference(gathered(r.results[k].density),
-                           function_of(crystal.exact[k],
-                                       [&](double e) { return 2 * fermi((e - mu) / kt); })),
+                           function_of(crystal.exact[k], [&](double e) { return 2 * fermi((e - mu) / kt); })),
                 tolerance);
       lines += Index(r.results[k].steps.size());
     }
@@ -140,8 +139,7 @@ TYPED_TEST(DensityBatches, WhatCannotBe) {
   const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes);
   const DensityProblem<T> cold{.hamiltonian = h, .electrons = 12},
       warm{.hamiltonian = h, .electrons = 12, .temperature = 0.1},
-      hot{.hamiltonian = h, .electrons = 12, .temperature = 0.2},
-      odd{.hamiltonian = h, .electrons = 11.5};
+      hot{.hamiltonian = h, .electrons = 12, .temperature = 0.2}, odd{.hamiltonian = h, .electrons = 11.5};
   const auto refuses = [&](const char* name, const DensityBatch<T>& batch) {
     expect_refused(name, [&] { (void)density_matrices<T>(runtime, batch); });
     expect_refused(name, [&] { (void)submit_density_matrices<T>(runtime, batch).wait(); });
@@ -218,9 +216,9 @@ TYPED_TEST(DensityStates, TheNextComputationIsShorter) {
   EXPECT_LE(difference(gathered(next.density), expected), 1e5 * this->eps);
   // The search for mu begins in the gap: one sign is enough.
   const auto by_sign = [&](std::optional<GapBounds> known) {
-    const auto r = density_matrix<T>(
-        runtime, {.hamiltonian = g, .overlap = &t, .electrons = electrons, .gap = known},
-        {.method = DensityMethod::sign, .filter_eps = 0});
+    const auto r =
+        density_matrix<T>(runtime, {.hamiltonian = g, .overlap = &t, .electrons = electrons, .gap = known},
+                          {.method = DensityMethod::sign, .filter_eps = 0});
     EXPECT_TRUE(r) << r.status().message();
     return std::count_if(r.steps.begin(), r.steps.end(),
                          [](const IterationStep& step) { return step.stage == "chemical_potential"; });
@@ -253,12 +251,14 @@ TYPED_TEST(DensityStates, OtherFilesAndDamagedOnes) {
   const auto h = blocks_of(runtime, metallic_ring<T>(12), std::vector<Index>(4, 3));
   const test::TemporaryFile file(runtime, ".h5");
   const auto fails = [&](const char* reason) {
-    test::expect_input_error([&] { (void)read_density_state<T>(runtime, file.path()); }, file.path(), 0, reason);
+    test::expect_input_error([&] { (void)read_density_state<T>(runtime, file.path()); }, file.path(), 0,
+                             reason);
   };
   fails("");
   write_hdf5(file.path(), h);
   fails("tessera density state 1");
-  DensityState<T> state{.density = h, .inverse_factor = blocks_of(runtime, Matrix<T>(4, 4), {4}, Symmetry::none)};
+  DensityState<T> state{.density = h,
+                        .inverse_factor = blocks_of(runtime, Matrix<T>(4, 4), {4}, Symmetry::none)};
   write_density_state(file.path(), state);
   fails("inverse factor has other blocks");
   state.inverse_factor = {};

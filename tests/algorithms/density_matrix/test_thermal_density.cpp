@@ -54,8 +54,7 @@ TYPED_TEST(ThermalDensity, IsTheFermiFunctionOfLapacksEigenvalues) {
         SCOPED_TRACE(::testing::Message()
                      << to_string(method) << " kT " << kt << ", " << electrons << " electrons");
         const auto r = density_matrix(
-            this->runtime(),
-            {.hamiltonian = h, .overlap = &s, .electrons = electrons, .temperature = kt},
+            this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = electrons, .temperature = kt},
             {.method = method, .filter_eps = 0});
         check_thermal(r, exact, electrons, 2, kt, 2e3 * this->eps / std::min(kt, 1.0));
         EXPECT_EQ(r.method, method);
@@ -72,8 +71,8 @@ TYPED_TEST(ThermalDensity, FewElectronsOrFewHoles) {
   constexpr double kt = 2e-3;
   for (const double electrons : {0.01, 19.99, 49.99}) {
     SCOPED_TRACE(electrons);
-    const auto r = density_matrix(this->runtime(), {.hamiltonian = h, .electrons = electrons, .temperature = kt},
-                                  {.filter_eps = 0});
+    const auto r = density_matrix(
+        this->runtime(), {.hamiltonian = h, .electrons = electrons, .temperature = kt}, {.filter_eps = 0});
     check_thermal(r, exact, electrons, 2, kt, 2e3 * this->eps / kt);
     EXPECT_LT(r.steps.size(), 14u);
   }
@@ -85,23 +84,22 @@ TYPED_TEST(ThermalDensity, Metals) {
   constexpr Index sites = 48;
   const Matrix<T> ring = metallic_ring<T>(sites);
   const auto exact = decompose(ring);
-  const auto h = blocks_of(this->runtime(), ring, std::vector<Index>(sites / 3, 3), Symmetry::hermitian, 0, 0);
+  const auto h =
+      blocks_of(this->runtime(), ring, std::vector<Index>(sites / 3, 3), Symmetry::hermitian, 0, 0);
   for (const double kt : {0.5, 0.02})
     for (const DensityMethod method : thermal_methods) {
       SCOPED_TRACE(::testing::Message() << to_string(method) << " kT " << kt);
-      const auto r = density_matrix(
-          this->runtime(), {.hamiltonian = h, .electrons = 14, .occupation = 1, .temperature = kt},
-          {.method = method, .filter_eps = 0});
+      const auto r = density_matrix(this->runtime(),
+                                    {.hamiltonian = h, .electrons = 14, .occupation = 1, .temperature = kt},
+                                    {.method = method, .filter_eps = 0});
       check_thermal(r, exact, 14, 1, kt, 2e3 * this->eps / std::min(kt, 1.0));
-      const auto w = density_matrix(
-          this->runtime(), {.hamiltonian = h, .electrons = 14, .occupation = 1, .temperature = kt},
-          {.method = method, .filter_eps = 0, .energy_weighted = true});
+      const auto w = density_matrix(this->runtime(),
+                                    {.hamiltonian = h, .electrons = 14, .occupation = 1, .temperature = kt},
+                                    {.method = method, .filter_eps = 0, .energy_weighted = true});
       ASSERT_TRUE(w);
-      EXPECT_LE(difference(gathered(w.energy_weighted), function_of(exact,
-                                                                    [&](double e) {
-                                                                      return e * fermi((e - w.chemical_potential) /
-                                                                                       kt);
-                                                                    })),
+      EXPECT_LE(difference(
+                    gathered(w.energy_weighted),
+                    function_of(exact, [&](double e) { return e * fermi((e - w.chemical_potential) / kt); })),
                 2e4 * this->eps / kt);
     }
 }
@@ -116,8 +114,8 @@ TYPED_TEST(ThermalDensity, ColdIsTheDensityOfTemperature0) {
   const auto cold = density_matrix(
       this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = electrons, .temperature = 1e-5},
       {.filter_eps = 0});
-  const auto zero = density_matrix(
-      this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = electrons}, {.filter_eps = 0});
+  const auto zero = density_matrix(this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = electrons},
+                                   {.filter_eps = 0});
   ASSERT_TRUE(cold) << cold.status().message();
   EXPECT_EQ(cold.method, DensityMethod::fermi);
   EXPECT_LE(difference(gathered(cold.density), gathered(zero.density)), 2e4 * this->eps);
@@ -133,8 +131,8 @@ TYPED_TEST(ThermalDensity, TheEntropyIsTheSlopeOfTheFreeEnergy) {
   const Matrix<T> ring = metallic_ring<T>(30);
   const auto h = blocks_of(this->runtime(), ring, std::vector<Index>(10, 3));
   const auto at = [&](double kt) {
-    const auto r = density_matrix(
-        this->runtime(), {.hamiltonian = h, .electrons = 17.3, .temperature = kt}, {.filter_eps = 0});
+    const auto r = density_matrix(this->runtime(), {.hamiltonian = h, .electrons = 17.3, .temperature = kt},
+                                  {.filter_eps = 0});
     EXPECT_TRUE(r) << r.status().message();
     return std::pair(r.free_energy, r.entropy);
   };
@@ -152,15 +150,15 @@ TYPED_TEST(ThermalDensity, AGivenChemicalPotential) {
   constexpr double kt = 0.05, mu = -0.7;
   const ThermalNumbers expected = thermal_numbers(exact.values, mu, 2, kt);
   for (const DensityMethod method : {DensityMethod::automatic, DensityMethod::dense}) {
-    const auto r = density_matrix(this->runtime(),
-                                  {.hamiltonian = h, .temperature = kt, .chemical_potential = mu},
-                                  {.method = method, .filter_eps = 0});
+    const auto r =
+        density_matrix(this->runtime(), {.hamiltonian = h, .temperature = kt, .chemical_potential = mu},
+                       {.method = method, .filter_eps = 0});
     ASSERT_TRUE(r) << r.status().message();
     EXPECT_EQ(r.chemical_potential, mu);
     EXPECT_NEAR(r.electrons, expected.electrons, 1e6 * this->eps);
     EXPECT_NEAR(r.entropy, expected.entropy, 1e6 * this->eps);
-    EXPECT_LE(difference(gathered(r.density), function_of(exact,
-                                                          [&](double e) { return 2 * fermi((e - mu) / kt); })),
+    EXPECT_LE(difference(gathered(r.density),
+                         function_of(exact, [&](double e) { return 2 * fermi((e - mu) / kt); })),
               2e5 * this->eps);
   }
 }
@@ -209,7 +207,8 @@ TYPED_TEST(ThermalDensity, WhatCannotBe) {
   Runtime& runtime = this->runtime();
   const auto chain = make_chain<T>(3, 1);
   const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes);
-  const auto refuses = [&](const char* name, const DensityProblem<T>& problem, const DensityOptions& options) {
+  const auto refuses = [&](const char* name, const DensityProblem<T>& problem,
+                           const DensityOptions& options) {
     expect_refused(name, [&] { (void)density_matrix<T>(runtime, problem, options); });
   };
   for (const double kt : {-1.0, double(NAN), double(INFINITY)})
@@ -235,8 +234,8 @@ TYPED_TEST(ThermalDensity, WhatCannotBe) {
   bad(0, 3) = bad(3, 0) = T(2);
   const auto indefinite = blocks_of(runtime, bad, chain.sizes);
   for (const DensityMethod method : thermal_methods) {
-    const auto q = density_matrix(runtime, {.hamiltonian = nan, .electrons = 7, .temperature = 0.1},
-                                  {.method = method});
+    const auto q =
+        density_matrix(runtime, {.hamiltonian = nan, .electrons = 7, .temperature = 0.1}, {.method = method});
     EXPECT_EQ(q.status().code, StatusCode::not_finite) << q.status().message();
     const auto r = density_matrix(
         runtime, {.hamiltonian = h, .overlap = &indefinite, .electrons = 7, .temperature = 0.1},
