@@ -292,7 +292,8 @@ TEST_F(DensityProgram, AtATemperature) {
   for (const char* text : {"\nfermi ", "\nfree energy ", " k_B\n", ", kT 0.02", ": passed\n"})
     EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
   expect_refused(line + "--method trs4", "--temperature: '0.8' has no effect");
-  expect_refused(small_water + "--method fermi", "--temperature");
+  expect_refused(small_water + "--method fermi",
+                 "--temperature: '0' is not possible; expected a number above 0");
 }
 
 TEST_F(DensityProgram, RestartsFromAFile) {
@@ -314,7 +315,7 @@ TEST_F(DensityProgram, RestartsFromAFile) {
   expect_refused(small_water + "--gap-bounds 1:0", "--gap-bounds: '1:0' is not possible; expected HOMO:LUMO");
   expect_refused(small_water + "--gap-bounds 1", "--gap-bounds: '1' is not possible");
   expect_refused("density --generate water --molecules 5 --blocks 4,1,1 --restart " + saved,
-                 "state.h5: is of 30 functions");
+                 "state.h5: is of 36 functions in 18 blocks, the Hamiltonian of 30 in 15");
   expect_refused(fmt::format("density {} --electrons 8 --blocks 3 --restart {}", levels(36), saved),
                  "state.h5: is of 36 functions in 18 blocks, the Hamiltonian of 36 in 12");
   const std::string whole = contents("state.h5");
