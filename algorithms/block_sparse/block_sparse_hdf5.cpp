@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/block_sparse_hdf5.hpp>
 #include <tessera/algorithms/block_sparse/file_layout.hpp>
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
@@ -26,16 +27,15 @@ std::vector<Index> list(std::span<const Index> values) {
   return {values.begin(), values.end()};
 }
 
-/// Reads one file on rank 0 for all.
+/// Reads one matrix on rank 0 for all.
 template <class T>
 class Input {
  public:
-  Input(Runtime& runtime, const std::string& path) : runtime_(runtime), path_(path) {
+  /// @param file on rank 0  @param prefix of the names of the matrix's arrays
+  Input(Runtime& runtime, const std::string& path, Hdf5File* file, std::string prefix)
+      : runtime_(runtime), path_(path), file_(file), prefix_(std::move(prefix)) {
     std::vector<Index> symmetry;
     on_root(runtime, [&] {
-      file_ = std::make_unique<Hdf5File>(Hdf5File::open(path));
-      if (file_->read_attribute("format") != format_name)
-        throw InputError(path, 0, fmt::format("its attribute 'format' is not '{}'", format_name));
       symmetry.push_back(static_cast<Index>(read_symmetry()));
       sizes_.rows = read_integers("row_block_sizes");
       sizes_.cols = read_integers("col_block_sizes");
@@ -68,15 +68,15 @@ class Input {
 
  private:
   Symmetry read_symmetry() {
-    const std::string text = file_->read_attribute("symmetry");
+    const std::string text = file_->read_attribute(prefix_ + "symmetry");
     for (const auto& [symmetry, name] : symmetry_names)
       if (name == text) return symmetry;
     throw InputError(path_, 0, fmt::format("unknown symmetry '{}'", text.substr(0, 24)));
   }
 
   std::vector<Index> read_integers(const std::string& name) {
-    std::vector<Index> values(static_cast<std::size_t>(file_->length(name)));
-    file_->read_elements(name, 0, static_cast<Index>(values.size()), values.data());
+    std::vector<Index> values(static_cast<std::size_t>(file_->length(prefix_ + name)));
+    file_->read_elements(prefix_ + name, 0, static_cast<Index>(values.size()), values.data());
     return values;
   }
 
@@ -97,7 +97,8 @@ class Input {
     const std::vector<Index> row = read_integers("block_row"), col = read_integers("block_col");
     if (row.size() != col.size())
       throw InputError(path_, 0,
-                       fmt::format("'block_row' has {} elements, 'block_col' {}", row.size(), col.size()));
+                       fmt::format("'{0}block_row' has {1} elements, '{0}block_col' {2}", prefix_, row.size(),
+                                   col.size()));
     Index elements = 0;
     for (std::size_t b = 0; b < row.size(); ++b) {
       const bool inside = row[b] >= 0 && row[b] < static_cast<Index>(sizes_.rows.size()) && col[b] >= 0 &&
@@ -113,9 +114,9 @@ class Input {
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
       throw InputError(path_, 0, fmt::format("the block ({}, {}) is given twice", twice->row, twice->col));
-    if (const Index length = file_->length("values"); length != elements)
-      throw InputError(path_, 0,
-                       fmt::format("'values' has {} elements, the blocks have {}", length, elements));
+    if (const Index length = file_->length(prefix_ + "values"); length != elements)
+      throw InputError(
+          path_, 0, fmt::format("'{}values' has {} elements, the blocks have {}", prefix_, length, elements));
   }
 
   void require_sum(bool overflow) const {
@@ -141,7 +142,7 @@ class Input {
       piece.resize(sizeof count + coordinates + static_cast<std::size_t>(elements) * sizeof(T));
       std::memcpy(piece.data(), &count, sizeof count);
       std::memcpy(piece.data() + sizeof count, blocks_.data() + first, coordinates);
-      file_->read_elements("values", offset, elements,
+      file_->read_elements(prefix_ + "values", offset, elements,
                            reinterpret_cast<T*>(piece.data() + sizeof count + coordinates));
       offset += elements;
       emit(piece);
@@ -165,30 +166,41 @@ class Input {
 
   Runtime& runtime_;
   std::string path_;
-  std::unique_ptr<Hdf5File> file_;  // on rank 0
+  Hdf5File* file_;  // on rank 0
+  std::string prefix_;
   BlockSizes sizes_;
   Symmetry symmetry_ = Symmetry::none;
   std::vector<BlockCoordinate> blocks_;  // on rank 0, in the file's order
 };
 
-template <class T>
-void write_blocks(const std::string& path, const BlockSparseMatrix<T>& a) {
-  const BlockPattern& pattern = a.pattern();
+/// A file of one matrix, open on rank 0.
+std::unique_ptr<Hdf5File> open_matrix(Runtime& runtime, const std::string& path) {
   std::unique_ptr<Hdf5File> file;
+  on_root(runtime, [&] {
+    file = std::make_unique<Hdf5File>(Hdf5File::open(path));
+    if (file->read_attribute("format") != format_name)
+      throw InputError(path, 0, fmt::format("its attribute 'format' is not '{}'", format_name));
+  });
+  return file;
+}
+
+}  // namespace
+
+template <class T>
+void write_block_sparse(Hdf5File* file, const std::string& prefix, const BlockSparseMatrix<T>& a) {
+  const BlockPattern& pattern = a.pattern();
   on_root(a.runtime(), [&] {
-    file = std::make_unique<Hdf5File>(Hdf5File::create(path));
-    file->write_attribute("format", format_name);
     for (const auto& [symmetry, name] : symmetry_names)
-      if (symmetry == a.symmetry()) file->write_attribute("symmetry", name);
+      if (symmetry == a.symmetry()) file->write_attribute(prefix + "symmetry", name);
     const auto write = [&](const std::string& name, std::span<const Index> values) {
-      file->create_array<Index>(name, static_cast<Index>(values.size()));
-      file->write_elements(name, 0, static_cast<Index>(values.size()), values.data());
+      file->create_array<Index>(prefix + name, static_cast<Index>(values.size()));
+      file->write_elements(prefix + name, 0, static_cast<Index>(values.size()), values.data());
     };
     write("row_block_sizes", pattern.rows().sizes());
     write("col_block_sizes", pattern.cols().sizes());
-    file->create_array<Index>("block_row", pattern.blocks());
-    file->create_array<Index>("block_col", pattern.blocks());
-    file->create_array<T>("values", pattern.elements());
+    file->create_array<Index>(prefix + "block_row", pattern.blocks());
+    file->create_array<Index>(prefix + "block_col", pattern.blocks());
+    file->create_array<T>(prefix + "values", pattern.elements());
   });
   Index block = 0, element = 0;
   std::vector<Index> row, col;
@@ -203,16 +215,31 @@ void write_blocks(const std::string& path, const BlockSparseMatrix<T>& a) {
       values.insert(values.end(), b.values, b.values + b.elements);
     }
     const auto blocks_here = static_cast<Index>(row.size()), elements = static_cast<Index>(values.size());
-    file->write_elements("block_row", block, blocks_here, row.data());
-    file->write_elements("block_col", block, blocks_here, col.data());
-    file->write_elements("values", element, elements, values.data());
+    file->write_elements(prefix + "block_row", block, blocks_here, row.data());
+    file->write_elements(prefix + "block_col", block, blocks_here, col.data());
+    file->write_elements(prefix + "values", element, elements, values.data());
     block += blocks_here;
     element += elements;
   });
-  on_root(a.runtime(), [&] { file->close(); });
 }
 
-}  // namespace
+template <class T>
+BlockSparseMatrix<T> read_block_sparse(Runtime& runtime, const std::string& path, Hdf5File* file,
+                                       const std::string& prefix) {
+  Input<T> input(runtime, path, file, prefix);
+  BlockLayout layout;
+  agree(runtime, 0, [&] {
+    layout = make_block_layout(runtime, input.sizes().rows, input.sizes().cols, input.symmetry());
+  });
+  return input.read(layout);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template void write_block_sparse<T>(Hdf5File*, const std::string&, const BlockSparseMatrix<T>&); \
+  template BlockSparseMatrix<T> read_block_sparse<T>(Runtime&, const std::string&, Hdf5File*,      \
+                                                     const std::string&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail
 
@@ -223,12 +250,8 @@ using namespace detail;
 template <class T>
 BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path) {
   return collectively(runtime, "read_hdf5", 0, [&] {
-    Input<T> input(runtime, path);
-    BlockLayout layout;
-    agree(runtime, 0, [&] {
-      layout = make_block_layout(runtime, input.sizes().rows, input.sizes().cols, input.symmetry());
-    });
-    return input.read(layout);
+    const auto file = open_matrix(runtime, path);
+    return read_block_sparse<T>(runtime, path, file.get(), "");
   });
 }
 
@@ -236,12 +259,23 @@ template <class T>
 BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path, const BlockLayout& layout) {
   return collectively(
       runtime, "read_hdf5 in a layout", layout.hash(runtime), [&] { layout.require_valid(runtime); },
-      [&] { return Input<T>(runtime, path).read(layout); });
+      [&] {
+        const auto file = open_matrix(runtime, path);
+        return Input<T>(runtime, path, file.get(), "").read(layout);
+      });
 }
 
 template <class T>
 void write_hdf5(const std::string& path, const BlockSparseMatrix<T>& a) {
-  collectively(runtime_of("a", a), "write_hdf5", shape_hash(a), [&] { write_blocks(path, a); });
+  collectively(runtime_of("a", a), "write_hdf5", shape_hash(a), [&] {
+    std::unique_ptr<Hdf5File> file;
+    on_root(a.runtime(), [&] {
+      file = std::make_unique<Hdf5File>(Hdf5File::create(path));
+      file->write_attribute("format", format_name);
+    });
+    write_block_sparse(file.get(), "", a);
+    on_root(a.runtime(), [&] { file->close(); });
+  });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                  \

@@ -35,6 +35,48 @@ TiledMatrix<T> lower_tiles(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>&
 }  // namespace
 
 template <class T>
+DenseEigenpairs<T> dense_eigenpairs(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, Index count) {
+  const BlockSparseMatrix<T>& h = problem.hamiltonian;
+  EigensolveOptions of_solve =
+      resolve_options<T>(algebra.runtime(), h.rows(), {.range = index_range(0, count)});
+  const auto tiled_h = lower_tiles(algebra, h, of_solve.tile);
+  const auto tiled_s =
+      problem.overlap ? lower_tiles(algebra, *problem.overlap, of_solve.tile) : TiledMatrix<T>();
+  EigenProblem<T> eigenproblem{.a = tiled_h};
+  if (problem.overlap) eigenproblem.b = tiled_s;
+  auto solved = eigensolve<T>(algebra.runtime(), eigenproblem, of_solve);
+  if (!solved) throw IterationEnded{solved.status()};
+  DenseEigenpairs<T> pairs{{solved.values.begin(), solved.values.end()}, {}};
+  const auto tiles = tiles_of(std::move(solved.vectors));
+  const BlockLayout all = layout_of_states(h.layout(), static_cast<Index>(pairs.values.size()));
+  pairs.vectors =
+      algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, tiles, all, -1); });
+  algebra.finish();
+  return pairs;
+}
+
+template <class T>
+BlockSparseMatrix<T> sum_over_states(BlockAlgebra<T>& algebra, const DenseEigenpairs<T>& of,
+                                     std::span<const double> factors, const BlockLayout& layout) {
+  Index count = static_cast<Index>(factors.size());
+  while (count > 0 && factors[static_cast<std::size_t>(count - 1)] == 0) --count;
+  BlockSparseMatrix<T> sum(BlockPattern::make(algebra.runtime(), layout, {}));
+  const auto scaled = algebra.copied(of.vectors);
+  std::vector<T> v;
+  for (const double factor : factors) v.push_back(T(static_cast<RealOf<T>>(factor)));
+  algebra.in_sequence([&](Sequence& sequence) {
+    scale_by_vector(sequence, Side::right, std::span<const T>(v), scaled);
+    return scaled;
+  });
+  algebra.finish();
+  const auto multiplied =
+      multiply<T>(algebra.runtime(), {.a = scaled, .b = {of.vectors, Op::adjoint}, .c = sum},
+                  {.limits = {.end_inner = count}});
+  if (!multiplied) throw IterationEnded{multiplied.status()};
+  return sum;
+}
+
+template <class T>
 BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
                                    DensityResult<T>& result) {
   const BlockSparseMatrix<T>& h = problem.hamiltonian;
@@ -46,39 +88,30 @@ BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProble
       return zero_matrix<T>(sequence, BlockPattern::make(algebra.runtime(), h.layout(), {}));
     });
   }
-  EigensolveOptions of_solve =
-      resolve_options<T>(algebra.runtime(), n, {.range = index_range(0, std::min(states + 1, n))});
-  const auto tiled_h = lower_tiles(algebra, h, of_solve.tile);
-  const auto tiled_s =
-      problem.overlap ? lower_tiles(algebra, *problem.overlap, of_solve.tile) : TiledMatrix<T>();
-  EigenProblem<T> eigenproblem{.a = tiled_h};
-  if (problem.overlap) eigenproblem.b = tiled_s;
-  auto solved = eigensolve<T>(algebra.runtime(), eigenproblem, of_solve);
-  if (!solved) throw IterationEnded{solved.status()};
-  const auto value = [&](Index k) { return static_cast<double>(solved.values[static_cast<std::size_t>(k)]); };
+  const DenseEigenpairs<T> pairs = dense_eigenpairs(algebra, problem, std::min(states + 1, n));
+  const auto value = [&](Index k) { return pairs.values[static_cast<std::size_t>(k)]; };
   const double homo = value(states - 1), lumo = states < n ? value(states) : none;
   result.gap = {{homo, homo}, {lumo, lumo}};
   result.chemical_potential = states < n ? (homo + lumo) / 2 : homo;
-  const double width = value(static_cast<Index>(solved.values.size()) - 1) - value(0);
+  const double width = pairs.values.back() - value(0);
   if (states < n &&
       !(lumo - homo > 1e3 * static_cast<double>(precision<T>) * std::max(width, std::abs(homo))))
     throw IterationEnded{
         {StatusCode::no_gap, "dense", 0,
          fmt::format("states {} and {} are at {:.12g} and {:.12g}", states, states + 1, homo, lumo)}};
-  const auto tiles = tiles_of(std::move(solved.vectors));
-  BlockLayout all = layout_of_states(h.layout(), static_cast<Index>(solved.values.size()));
-  const auto vectors =
-      algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, tiles, all, -1); });
-  algebra.finish();
   BlockSparseMatrix<T> p(BlockPattern::make(algebra.runtime(), h.layout(), {}));
-  const auto multiplied = multiply<T>(algebra.runtime(), {.a = vectors, .b = {vectors, Op::adjoint}, .c = p},
-                                      {.limits = {.end_inner = states}});
+  const auto multiplied =
+      multiply<T>(algebra.runtime(), {.a = pairs.vectors, .b = {pairs.vectors, Op::adjoint}, .c = p},
+                  {.limits = {.end_inner = states}});
   if (!multiplied) throw IterationEnded{multiplied.status()};
   return p;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                               \
-  template BlockSparseMatrix<T> dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&, \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template DenseEigenpairs<T> dense_eigenpairs<T>(BlockAlgebra<T>&, const DensityProblem<T>&, Index); \
+  template BlockSparseMatrix<T> sum_over_states<T>(BlockAlgebra<T>&, const DenseEigenpairs<T>&,       \
+                                                   std::span<const double>, const BlockLayout&);      \
+  template BlockSparseMatrix<T> dense_density<T>(BlockAlgebra<T>&, const DensityProblem<T>&,          \
                                                  DensityResult<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

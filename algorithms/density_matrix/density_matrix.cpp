@@ -7,22 +7,24 @@
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purify.hpp>
+#include <tessera/algorithms/density_matrix/solve_density.hpp>
+#include <tessera/algorithms/density_matrix/thermal_density.hpp>
 #include <tessera/algorithms/density_matrix/tiled_purification.hpp>
 #include <tessera/density_matrix.hpp>
 
 namespace tessera::detail {
 
-namespace {
-
 template <class T>
 DensityMethod chosen_method(const DensityProblem<T>& problem, const DensityOptions& options) {
   if (options.method != DensityMethod::automatic) return options.method;
+  if (problem.temperature > 0) return DensityMethod::fermi;
   if (problem.chemical_potential) return DensityMethod::sign;
   return problem.gap ? DensityMethod::sp2 : DensityMethod::trs4;
 }
 
 template <class T>
-void require_valid(const Runtime& runtime, const DensityProblem<T>& problem, const DensityOptions& options) {
+void require_density(const Runtime& runtime, const DensityProblem<T>& problem,
+                     const DensityOptions& options) {
   const auto number = [](const char* name, double value, double least, const char* expected) {
     if (!(value >= least) || std::isinf(value)) throw InvalidArgument(name, fmt::to_string(value), expected);
   };
@@ -38,6 +40,7 @@ void require_valid(const Runtime& runtime, const DensityProblem<T>& problem, con
     require_sizes("inverse_factor", problem.inverse_factor->layout(), layout);
   }
   number("occupation", problem.occupation, 1e-300, "a number above 0");
+  number("temperature", problem.temperature, 0, "a number of at least 0");
   number("filter_eps", options.filter_eps, 0, "a number of at least 0");
   number("tolerance", options.tolerance, 0, "a number of at least 0");
   number("electron_tolerance", options.electron_tolerance, 0, "a number of at least 0");
@@ -47,18 +50,30 @@ void require_valid(const Runtime& runtime, const DensityProblem<T>& problem, con
     throw InvalidArgument("sign_order", fmt::to_string(options.sign_order), "2 to 7");
   if (options.factor_order < 2 || options.factor_order > 5)
     throw InvalidArgument("factor_order", fmt::to_string(options.factor_order), "2 to 5");
+  const DensityMethod method = chosen_method(problem, options);
+  const bool at_temperature = method == DensityMethod::fermi || method == DensityMethod::dense;
+  if (problem.temperature > 0 && !at_temperature)
+    throw InvalidArgument(
+        "temperature", fmt::to_string(problem.temperature),
+        fmt::format("0 for method {}; fermi and dense know temperatures", to_string(method)));
+  if (problem.temperature == 0 && method == DensityMethod::fermi)
+    throw InvalidArgument("temperature", "0", "a number above 0 for method fermi");
   if (problem.chemical_potential) {
     if (!std::isfinite(*problem.chemical_potential))
       throw InvalidArgument("chemical_potential", fmt::to_string(*problem.chemical_potential),
                             "a finite number");
-    if (chosen_method(problem, options) != DensityMethod::sign)
+    if (problem.temperature == 0 && method != DensityMethod::sign)
       throw InvalidArgument("chemical_potential", fmt::to_string(*problem.chemical_potential),
-                            "none for methods other than sign");
+                            "none for methods other than sign, unless there is a temperature");
     return;
   }
   const double states = problem.electrons / problem.occupation;
-  if (!(states >= 0) || states > static_cast<double>(problem.hamiltonian.rows()) ||
-      std::abs(states - std::round(states)) > 1e-9)
+  const bool number_of_states = states >= 0 && states <= static_cast<double>(problem.hamiltonian.rows());
+  if (problem.temperature > 0 && !number_of_states)
+    throw InvalidArgument(
+        "electrons", fmt::to_string(problem.electrons),
+        fmt::format("0 to {} in each of {} states", problem.occupation, problem.hamiltonian.rows()));
+  if (!number_of_states || (problem.temperature == 0 && std::abs(states - std::round(states)) > 1e-9))
     throw InvalidArgument("electrons", fmt::to_string(problem.electrons),
                           fmt::format("{} times a whole number of states, at most {}", problem.occupation,
                                       problem.hamiltonian.rows()));
@@ -70,12 +85,14 @@ std::uint64_t density_hash(const DensityProblem<T>& problem, const DensityOption
   const GapBounds gap = problem.gap.value_or(GapBounds{});
   return argument_hash(shape_hash(problem.hamiltonian), matrix(problem.overlap),
                        matrix(problem.inverse_factor), problem.electrons, problem.occupation,
-                       problem.chemical_potential.value_or(0.5), problem.gap.has_value(), gap.homo.upper,
-                       gap.lumo.lower, options.method, options.filter_eps, options.tolerance,
+                       problem.temperature, problem.chemical_potential.value_or(0.5), problem.gap.has_value(),
+                       gap.homo.upper, gap.lumo.lower, options.method, options.filter_eps, options.tolerance,
                        options.iterations, options.sign_order, options.factor_order, options.scaled,
                        options.electron_tolerance, options.energy_weighted, options.check,
                        options.mixed_precision, options.monitor == nullptr);
 }
+
+namespace {
 
 template <class T>
 Projector<T> projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem, DensityMethod method,
@@ -91,20 +108,6 @@ Projector<T> projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& pr
     default:
       return purify_trs4(algebra, problem, options);
   }
-}
-
-/// ||S P H - H P S||_F / sqrt(n)
-template <class T>
-double commutator_error(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
-                        const BlockSparseMatrix<T>& p) {
-  const BlockLayout full = full_layout(p.layout());
-  const auto ph = algebra.product(1, p, problem.hamiltonian, full);
-  auto commutator = problem.overlap ? algebra.product(1, *problem.overlap, ph, full) : algebra.copied(ph);
-  const auto adjoint = algebra.in_layout(
-      algebra.in_sequence([&](Sequence& sequence) { return transpose(sequence, commutator, true); }), full);
-  algebra.add(1, commutator, -1, adjoint);
-  algebra.finish();
-  return relative_norm(commutator);
 }
 
 /// From P of states of occupation 1: the last step, unless P has been purified, which makes P as idempotent in the
@@ -155,18 +158,27 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
   result.error = 3 * before * before;
   if (options.check) {
     result.error = result.idempotency = idempotency_error(algebra, p, problem.overlap);
-    result.commutator = problem.occupation * commutator_error(algebra, problem, p);
+    result.commutator =
+        problem.occupation * commutator_error(algebra, problem.hamiltonian, problem.overlap, p);
   }
   algebra.scale(problem.occupation, p);
   algebra.finish();
   algebra.count_products();
+  result.free_energy = result.energy;
   result.density = std::move(p);
 }
+
+}  // namespace
 
 template <class T>
 DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& problem,
                                const DensityOptions& options) {
   DensityResult<T> result;
+  if (problem.temperature > 0) {
+    solve_thermal_densities<T>(runtime, {&problem, 1}, {}, chosen_method(problem, options), options,
+                               {&result, 1});
+    return result;
+  }
   report_iteration(result, [&] {
     BlockAlgebra<T> algebra(runtime, options.filter_eps, options.monitor, result);
     const DensityMethod method = chosen_method(problem, options);
@@ -185,12 +197,13 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
       basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);
     const auto orthonormal = basis.to_orthonormal(algebra, h);
     algebra.finish();
-    OrthonormalProblem<T> inner{.hamiltonian = orthonormal,
-                                .states = std::round(problem.electrons / problem.occupation),
-                                .occupation = problem.occupation,
-                                .spectrum = spectrum_of(runtime, orthonormal),
-                                .gap = method == DensityMethod::sp2 ? problem.gap : std::nullopt,
-                                .chemical_potential = problem.chemical_potential};
+    OrthonormalProblem<T> inner{
+        .hamiltonian = orthonormal,
+        .states = std::round(problem.electrons / problem.occupation),
+        .occupation = problem.occupation,
+        .spectrum = spectrum_of(runtime, orthonormal),
+        .gap = method == DensityMethod::sp2 || method == DensityMethod::sign ? problem.gap : std::nullopt,
+        .chemical_potential = problem.chemical_potential};
     auto found = projector(algebra, inner, method, options);
     algebra.finish();
     result.chemical_potential = found.chemical_potential;
@@ -203,7 +216,13 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
   return result;
 }
 
-}  // namespace
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template DensityMethod chosen_method<T>(const DensityProblem<T>&, const DensityOptions&);          \
+  template void require_density<T>(const Runtime&, const DensityProblem<T>&, const DensityOptions&); \
+  template std::uint64_t density_hash<T>(const DensityProblem<T>&, const DensityOptions&);           \
+  template DensityResult<T> solve_density<T>(Runtime&, const DensityProblem<T>&, const DensityOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail
 
@@ -225,6 +244,8 @@ const char* to_string(DensityMethod method) noexcept {
       return "sp2";
     case DensityMethod::purification:
       return "purification";
+    case DensityMethod::fermi:
+      return "fermi";
     case DensityMethod::dense:
       return "dense";
   }
@@ -236,7 +257,7 @@ Completion<DensityResult<T>> submit_density_matrix(Runtime& runtime, const Densi
                                                    const DensityOptions& options) {
   return submit_call<DensityResult<T>>(
       "submit_density_matrix", runtime, density_hash(problem, options),
-      [&] { require_valid(runtime, problem, options); },
+      [&] { require_density(runtime, problem, options); },
       [&runtime, problem, options] { return solve_density(runtime, problem, options); });
 }
 
@@ -245,7 +266,7 @@ DensityResult<T> density_matrix(Runtime& runtime, const DensityProblem<T>& probl
                                 const DensityOptions& options) {
   return collectively(
       runtime, "density_matrix", density_hash(problem, options),
-      [&] { require_valid(runtime, problem, options); },
+      [&] { require_density(runtime, problem, options); },
       [&] { return solve_density(runtime, problem, options); });
 }
 

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/square_roots.hpp>
 
@@ -32,7 +35,17 @@ BlockSparseMatrix<T> OrthonormalBasis<T>::from_orthonormal(BlockAlgebra<T>& alge
   return algebra.product(1, zx, {factor_, Op::adjoint}, layout);
 }
 
-#define TESSERA_INSTANTIATE(T) template class OrthonormalBasis<T>;
+template <class T>
+SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h) {
+  if (h.rows() == 0) return {0, 0};
+  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = h}, {.tolerance = 1e-3});
+  if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
+  return widened({ends.lowest.bound, ends.highest.bound});
+}
+
+#define TESSERA_INSTANTIATE(T)        \
+  template class OrthonormalBasis<T>; \
+  template SpectralInterval spectrum_of<T>(Runtime&, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

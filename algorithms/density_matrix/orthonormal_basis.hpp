@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include <tessera/algorithms/density_matrix/block_algebra.hpp>
 #include <tessera/density_matrix.hpp>
 
@@ -29,5 +32,17 @@ class OrthonormalBasis {
  private:
   Matrix factor_;
 };
+
+/// With a margin: eigenvalues a little outside of [0, 1] come back, and it costs next to nothing.
+inline SpectralInterval widened(const SpectralInterval& ends) {
+  const double width = std::max(ends.upper - ends.lower, 1e-3 * std::abs(ends.upper));
+  const double margin = width > 0 ? 0.005 * width : 1;
+  return {ends.lower - margin, ends.upper + margin};
+}
+
+/// An interval that holds the spectrum of a half-stored matrix: nothing lies outside.
+/// @throws IterationEnded
+template <class T>
+SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h);
 
 }  // namespace tessera::detail

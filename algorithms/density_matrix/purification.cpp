@@ -170,22 +170,12 @@ std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra,
   return std::nullopt;
 }
 
-/// The bounds of the spectrum that the purifications need: nothing may lie outside.
-template <class T>
-SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h) {
-  if (h.rows() == 0) return {0, 0};
-  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = h}, {.tolerance = 1e-3});
-  if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
-  return widened({ends.lowest.bound, ends.highest.bound});
-}
-
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template Projector<T> purify_trs4<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&,                       \
-                                       const DensityOptions&);                                               \
-  template Projector<T> purify_tc2<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&,                        \
-                                      const DensityOptions&);                                                \
-  template std::optional<Projector<T>> trivial_projector<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&); \
-  template SpectralInterval spectrum_of<T>(Runtime&, const BlockSparseMatrix<T>&);
+#define TESSERA_INSTANTIATE(T)                                                         \
+  template Projector<T> purify_trs4<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&, \
+                                       const DensityOptions&);                         \
+  template Projector<T> purify_tc2<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&,  \
+                                      const DensityOptions&);                          \
+  template std::optional<Projector<T>> trivial_projector<T>(BlockAlgebra<T>&, const OrthonormalProblem<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

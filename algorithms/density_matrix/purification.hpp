@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include <tessera/algorithms/density_matrix/block_algebra.hpp>
@@ -48,18 +46,6 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
 template <class T>
 Projector<T> projector_by_sign(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,
                                const DensityOptions& options);
-
-/// With a margin: eigenvalues a little outside of [0, 1] come back, and it costs next to nothing.
-inline SpectralInterval widened(const SpectralInterval& ends) {
-  const double width = std::max(ends.upper - ends.lower, 1e-3 * std::abs(ends.upper));
-  const double margin = width > 0 ? 0.005 * width : 1;
-  return {ends.lower - margin, ends.upper + margin};
-}
-
-/// The bounds of the spectrum that the purifications need: nothing may lie outside.
-/// @throws IterationEnded
-template <class T>
-SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h);
 
 /// Nothing or everything is occupied, or there is nothing: no iteration tells.
 template <class T>

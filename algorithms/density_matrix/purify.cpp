@@ -52,6 +52,19 @@ double idempotency_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p
 }
 
 template <class T>
+double commutator_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& h,
+                        const BlockSparseMatrix<T>* s, const BlockSparseMatrix<T>& p) {
+  const BlockLayout full = full_layout(p.layout());
+  const auto ph = algebra.product(1, p, h, full);
+  auto commutator = s ? algebra.product(1, *s, ph, full) : algebra.copied(ph);
+  const auto adjoint = algebra.in_layout(
+      algebra.in_sequence([&](Sequence& sequence) { return transpose(sequence, commutator, true); }), full);
+  algebra.add(1, commutator, -1, adjoint);
+  algebra.finish();
+  return relative_norm(commutator);
+}
+
+template <class T>
 MatrixFunctionResult<T> solve_purify(Runtime& runtime, const PurificationProblem<T>& problem,
                                      const MatrixFunctionOptions& options) {
   constexpr const char* stage = "purify";
@@ -89,7 +102,9 @@ MatrixFunctionResult<T> solve_purify(Runtime& runtime, const PurificationProblem
 #define TESSERA_INSTANTIATE(T)                                                                           \
   template double mcweeny_step<T>(BlockAlgebra<T>&, BlockSparseMatrix<T>&, const BlockSparseMatrix<T>*); \
   template double idempotency_error<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&,                    \
-                                       const BlockSparseMatrix<T>*);
+                                       const BlockSparseMatrix<T>*);                                     \
+  template double commutator_error<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&,                     \
+                                      const BlockSparseMatrix<T>*, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

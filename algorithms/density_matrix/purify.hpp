@@ -15,4 +15,9 @@ template <class T>
 double idempotency_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
                          const BlockSparseMatrix<T>* s);
 
+/// ||S P H - H P S||_F / sqrt(n)
+template <class T>
+double commutator_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& h,
+                        const BlockSparseMatrix<T>* s, const BlockSparseMatrix<T>& p);
+
 }  // namespace tessera::detail

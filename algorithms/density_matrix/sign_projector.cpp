@@ -66,6 +66,11 @@ Projector<T> projector_by_sign(BlockAlgebra<T>& algebra, const OrthonormalProble
   const double blind =
       std::max(options.filter_eps, 1e3 * static_cast<double>(precision<T>)) * (ends.upper - ends.lower);
   double lower = ends.lower, upper = ends.upper, share = 0.5;
+  // A former gap is where to begin.
+  if (problem.gap)
+    if (const double middle = (problem.gap->homo.upper + problem.gap->lumo.lower) / 2;
+        middle > lower && middle < upper)
+      share = (middle - lower) / (upper - lower);
   for (Index iteration = 1;; ++iteration) {
     const double mu = lower + share * (upper - lower);
     BlockSparseMatrix<T> x;

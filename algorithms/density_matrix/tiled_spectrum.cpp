@@ -8,7 +8,7 @@
 
 #include <tessera/algorithms/block_sparse/lanczos.hpp>
 #include <tessera/algorithms/density_matrix/block_algebra.hpp>
-#include <tessera/algorithms/density_matrix/purification.hpp>
+#include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/tiled_spectrum.hpp>
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/linalg/blas.hpp>

@@ -24,8 +24,9 @@ namespace tessera {
 
 /// How the occupied states are told from the others.
 enum class DensityMethod {
-  automatic,  ///< trs4, or sp2 where bounds of the gap are given, or sign where a chemical potential is given
-  sign,       ///< 1/2 (I - sign(H' - mu I)) (seed, eq. 3); without a given mu it is searched by bisection
+  /// trs4; sp2 where bounds of the gap are given, sign where a chemical potential is given, fermi at a temperature
+  automatic,
+  sign,  ///< 1/2 (I - sign(H' - mu I)) (seed, eq. 3); without a given mu it is searched by bisection
   trs4,  ///< trace-resetting purification of fourth order (Niklasson, Tymczak, Challacombe, J. Chem. Phys. 118
          ///< (2003) 8611; seed, eqs. 5 and 6)
   tc2,   ///< trace-correcting purification of second order (Niklasson, Phys. Rev. B 66 (2002) 155115)
@@ -34,7 +35,8 @@ enum class DensityMethod {
   /// tc2 (sp2 where the gap is known) of dense matrices in tiles: n^3 flops a product, for n up to some 10,000, and where P
   /// has few zeros. P has no filter but that of its blocks at the end; there is no inverse factor.
   purification,
-  dense,  ///< the occupied states of the dense eigenproblem (eigensolve)
+  fermi,  ///< at a temperature alone: the Fermi operator by polynomials, in levels of falling temperature
+  dense,  ///< the occupied states of the dense eigenproblem (eigensolve); at a temperature all states
 };
 
 /// The method's name: trs4, ...
@@ -53,16 +55,21 @@ struct DensityProblem {
   const BlockSparseMatrix<T>& hamiltonian;
   /// S: half-stored, positive definite, of H's block sizes; null: the identity.
   const BlockSparseMatrix<T>* overlap = nullptr;
-  /// Electrons, from 0 to occupation n: electrons / occupation states are occupied, a whole number.
+  /// Electrons, from 0 to occupation n: electrons / occupation states are occupied, a whole number; at a
+  /// temperature any number.
   double electrons = 0;
   /// Electrons in an occupied state: 2 for closed shells, 1 for a spin channel of an open shell.
   double occupation = 2;
-  /// mu: the states below it are occupied, whatever `electrons` says (sign alone).
+  /// Electronic temperature kT, in the unit of H. Above 0 a state of energy e has occupation / (1 + exp((e - mu)
+  /// / kT)) electrons (Fermi and Dirac), by the methods fermi and dense; no gap is needed.
+  double temperature = 0;
+  /// mu: the states below it are occupied, whatever `electrons` says (sign, and at a temperature).
   std::optional<double> chemical_potential{};
   /// Z with Z^H S Z = I of a former computation with an overlap nearby: it is refined. Null: it is computed.
   const BlockSparseMatrix<T>* inverse_factor = nullptr;
   /// Of a former computation with a Hamiltonian nearby, widened by how far that is (2-norm of the change in the
-  /// orthonormal basis): what sp2 stretches its steps with.
+  /// orthonormal basis; see narrowed in density_state.hpp): what sp2 stretches its steps with, and where the
+  /// search of sign begins.
   std::optional<GapBounds> gap{};
 };
 
@@ -72,7 +79,9 @@ struct DensityOptions {
   /// Of all products (MultiplyOptions::filter_eps), but for the last step's. The error of P's elements falls with it,
   /// that of the energy with its square.
   double filter_eps = 1e-6;
-  /// Idempotency ||P S P - P||_F / ||P||_F that the last step may leave; 0: 1e-4 times the filter (without one: rounding).
+  /// Idempotency ||P S P - P||_F / ||P||_F that the last step may leave; 0: 1e-4 times the filter (without one:
+  /// rounding). At a temperature what the polynomials may leave of 2 f; 0: a hundredth of the filter (without
+  /// one: rounding).
   double tolerance = 0;
   Index iterations = 100;  ///< of each iteration, at most
   int sign_order = 2;      ///< of matrix_sign
@@ -81,10 +90,11 @@ struct DensityOptions {
   /// purification: of matrices in double the iterations are in float, and the last step in double: P's elements are then off by
   /// some float roundings over the gap (relative to the width of the spectrum), the energy by their square.
   bool mixed_precision = true;
-  /// Electrons by which a search for mu (sign) may miss: half a state if not positive.
+  /// Electrons by which a search for mu may miss; if not positive: half a state (sign), or a tenth of the
+  /// filter, but at least 1e3 roundings, times their number (fermi).
   double electron_tolerance = 0;
   /// Energy-weighted density matrix W = P H P / occupation (of P S-orthonormal states: sum_i f_i e_i c_i c_i^H), what
-  /// forces need beside P.
+  /// forces need beside P; at a temperature, too, the f_i those of Fermi and Dirac.
   bool energy_weighted = false;
   /// P S P - P and the commutator S P H - H P S are measured, by products of their own.
   bool check = true;
@@ -96,7 +106,8 @@ struct DensityOptions {
 /// numbers of electrons); not_positive_definite (S). The density is there with success alone.
 template <class T>
 struct DensityResult : IterationReport {
-  /// P, in H's layout: occupation sum_occupied c_i c_i^H; P S P = occupation P.
+  /// P, in H's layout: occupation sum_occupied c_i c_i^H, P S P = occupation P; at a temperature
+  /// sum_i f_i c_i c_i^H.
   BlockSparseMatrix<T> density;
   BlockSparseMatrix<T> energy_weighted;  ///< if it was asked for, in H's layout
   BlockSparseMatrix<T> inverse_factor;   ///< Z, to begin the next computation with; empty without an overlap
@@ -104,9 +115,15 @@ struct DensityResult : IterationReport {
   double chemical_potential = 0;  ///< mu, between the highest occupied and the lowest other state
   double energy = 0;              ///< trace(P H)
   double electrons = 0;           ///< trace(P S)
-  GapBounds gap{};                ///< of the states, from the traces of the iterations
-  double idempotency = 0;         ///< ||Q S Q - Q||_F / ||Q||_F, Q = P / occupation, if it was asked for
-  double commutator = 0;          ///< ||S P H - H P S||_F / sqrt(n), if it was asked for
+  /// -occupation sum [f ln f + (1 - f) ln(1 - f)], f from 0 to 1, in units of k_B
+  double entropy = 0;
+  double free_energy = 0;  ///< energy - temperature entropy
+  /// Of the states, from the traces of the iterations; at a temperature known of method dense alone: the states
+  /// next to mu.
+  GapBounds gap{};
+  /// ||Q S Q - Q||_F / ||Q||_F, Q = P / occupation, if it was asked for; NaN at a temperature.
+  double idempotency = 0;
+  double commutator = 0;  ///< ||S P H - H P S||_F / sqrt(n), if it was asked for
 };
 
 /// Submits the computation. On one rank it goes on in a thread of its own: many may be in flight (spin channels,
@@ -118,10 +135,29 @@ struct DensityResult : IterationReport {
 /// 4. P = Z X Z^H, and McWeeny's step P <- 3 P S P - 2 P S P S P with a thousandth of the filter: what the filter has cost
 ///    P's idempotency, and Z, is made good, and the energy's error is of second order. At the end blocks of P below the
 ///    filter are dropped, and P is multiplied by the occupation.
-/// @throws InvalidArgument naming the argument: matrices that are not half-stored Hermitian, of other block sizes or
-/// of another Runtime; electrons below 0, above occupation n, or no whole number of states; an occupation, filter
-/// or tolerance that is negative or no number; orders outside those of the functions. All ranks throw what is
-/// wrong on one.
+///
+/// At a temperature (fermi) steps 3 and 4 are others:
+///
+/// 3. T = I - 2 f = tanh((H' - mu) / (2 kT)) in levels of falling temperature. On the first, at a fraction of
+///    the spectrum's width, it is a Chebyshev polynomial of H' of moderate degree; from level to level, colder
+///    by a whole factor k = 4, 6 or 8, T <- tanh(k (artanh(T) - y)), a polynomial of T. Its degree does not
+///    depend on how cold it is, so that the products grow with the logarithm of width / kT, and not with its
+///    root as those of one expansion (Paterson and Stockmeyer). The traces of all Chebyshev polynomials of a
+///    level's matrix tell, before T is formed, the electrons for any mu: y moves mu to where they are as wanted,
+///    and no search repeats the expansion. The entropy is the trace of such a polynomial, too. The levels are
+///    those with the fewest products; an error of one grows by at most k in the next, and each polynomial is
+///    accurate enough for that. About 15 matrices are held at once.
+/// 4. P = occupation Z f Z^H. Nothing corrects it afterwards: the errors of P and of the energies are of first
+///    order in the filter, times about width / kT.
+///
+/// Source: the recursion f <- f^2 / (f^2 + (1 - f)^2) of Niklasson (Phys. Rev. B 68 (2003) 233104), which is k =
+/// 2, with polynomials in place of its inverse; moments after Silver and others (J. Comput. Phys. 124 (1996)
+/// 115).
+/// @throws InvalidArgument naming the argument: matrices that are not half-stored Hermitian, of other block
+/// sizes or of another Runtime; electrons below 0, above occupation n, or (without a temperature) no whole
+/// number of states; an occupation, temperature, filter or tolerance that is negative or no number; a
+/// temperature with another method than fermi, dense or automatic, and fermi without one; orders outside those
+/// of the functions. All ranks throw what is wrong on one.
 template <class T>
 Completion<DensityResult<T>> submit_density_matrix(Runtime& runtime, const DensityProblem<T>& problem,
                                                    const DensityOptions& options = {});

@@ -12,7 +12,9 @@
 #include <tessera/column_slabs.hpp>
 #include <tessera/completion.hpp>
 #include <tessera/data.hpp>
+#include <tessera/density_matrices.hpp>
 #include <tessera/density_matrix.hpp>
+#include <tessera/density_state.hpp>
 #include <tessera/eigensolve.hpp>
 #include <tessera/error.hpp>
 #include <tessera/lobpcg.hpp>

@@ -34,7 +34,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 InvalidArgument named_by_option(const InvalidArgument& error) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 18> options{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 19> options{
       {{"count", "--k"},
        {"block", "--block"},
        {"kind", "--generate"},
@@ -50,6 +50,7 @@ InvalidArgument named_by_option(const InvalidArgument& error) {
        {"coupling", "--coupling"},
        {"electrons", "--electrons"},
        {"occupation", "--occupation"},
+       {"temperature", "--temperature"},
        {"chemical_potential", "--mu"},
        {"filter_eps", "--filter"},
        {"tolerance", "--tolerance"}}};

@@ -61,7 +61,7 @@ DensityErrors density_errors(Runtime& runtime, const DensityProblem<T>& problem,
   auto rest = at_once(runtime, [&](Sequence& sequence) { return copy(sequence, p); });
   product<T>(runtime, 1 / problem.occupation, ps, p, -1, rest, filter);
   const auto ratio = [](double x, double y) { return x == 0 ? 0 : x / y; };
-  errors.idempotency = ratio(frobenius_norm(rest), frobenius_norm(p));
+  if (problem.temperature == 0) errors.idempotency = ratio(frobenius_norm(rest), frobenius_norm(p));
   // S P H = (P S)^H H, and its adjoint is H P S.
   auto sph = empty_matrix<T>(runtime, p.layout());
   product<T>(runtime, 1, {ps, Op::adjoint}, problem.hamiltonian, 0, sph, filter);
@@ -83,13 +83,14 @@ double density_unit(double filter) {
 }
 
 std::vector<CheckGate> density_checks(const DensityErrors& errors, double unit, double found, double wanted,
-                                      double occupation) {
+                                      double occupation, double temperature) {
   // The blocks that a filter leaves out change the commutator most: there are many, each a little.
   constexpr double factor = 10, of_commutator = 100;
-  return {{"idempotency", errors.idempotency, factor * unit},
-          {"commutator", errors.relative_commutator, of_commutator * unit},
-          {"electrons", std::abs(found - wanted),
-           std::min(factor * unit * std::max(wanted, 1.0), occupation / 2)}};
+  std::vector<CheckGate> gates{{"commutator", errors.relative_commutator, of_commutator * unit},
+                               {"electrons", std::abs(found - wanted),
+                                std::min(factor * unit * std::max(wanted, 1.0), occupation / 2)}};
+  if (temperature == 0) gates.insert(gates.begin(), {"idempotency", errors.idempotency, factor * unit});
+  return gates;
 }
 
 template <class T>

@@ -13,7 +13,7 @@ namespace tessera::program {
 
 /// How far P is from a density matrix, by products with a tenth of the filter. NaN: not measured.
 struct DensityErrors {
-  double idempotency = unknown;          ///< ||P S P / occupation - P||_F / ||P||_F
+  double idempotency = unknown;          ///< ||P S P / occupation - P||_F / ||P||_F; NaN at a temperature
   double commutator = unknown;           ///< ||S P H - H P S||_F / sqrt(n)
   double relative_commutator = unknown;  ///< ||S P H - H P S||_F / ||S P H||_F
 };
@@ -33,9 +33,9 @@ inline constexpr const char* density_gates =
     "is "
     "the filter, or 100 eps if that is more";
 
-/// The checks with their bounds. @param wanted  electrons
+/// The checks with their bounds; at a temperature that of idempotency is none. @param wanted  electrons
 std::vector<CheckGate> density_checks(const DensityErrors& errors, double unit, double found, double wanted,
-                                      double occupation);
+                                      double occupation, double temperature);
 
 /// Against another density matrix of the same problem.
 struct DensityDifference {

@@ -96,7 +96,10 @@ class DensityRun {
             .overlap = matrices_.overlap_if_any(),
             .electrons = std::max(matrices_.electrons, 0.0),
             .occupation = options_.occupation,
-            .chemical_potential = options_.mu};
+            .temperature = options_.temperature,
+            .chemical_potential = options_.mu,
+            .inverse_factor = matrices_.factor_if_any(),
+            .gap = matrices_.gap};
   }
 
   DensityOptions solver_options() const {
@@ -125,6 +128,7 @@ class DensityRun {
       used.blocks = shape_.pattern;
     }
     used.n = h.rows();
+    used.moved = matrices_.moved;
     Json& json = report_.options;
     json = option_table(used).json();
     json["hamiltonian"] = source();
@@ -140,6 +144,7 @@ class DensityRun {
                                 std::max(matrices_.gap_bound, 0.0), matrices_.mu));
     std::string text = options_.mu ? fmt::format("states below {:.10g}", *options_.mu)
                                    : fmt::format("{:g} electrons", matrices_.electrons);
+    if (options_.temperature > 0) text += fmt::format(", kT {:g}", options_.temperature);
     text += fmt::format(", {:g} in a state, method {}, type {}, filter {:g}", options_.occupation,
                         to_string(options_.method), type_letter<T>, options_.filter);
     if (runtime_.gpus() > 0) text += keeps_on_gpu() ? ", H and S on the GPU" : ", H and S in host memory";
@@ -204,7 +209,7 @@ class DensityRun {
       session_.progress().stage("checking");
       errors = density_errors(runtime_, problem(), result.density, options_.filter);
       check.gates = density_checks(errors, density_unit<T>(options_.filter), result.electrons,
-                                   wanted_electrons(result), options_.occupation);
+                                   wanted_electrons(result), options_.occupation, options_.temperature);
     }
     if (!result)
       check.failure = fmt::format("{}: {}", words_of(result.status()), failure_of(result.status()));
@@ -219,8 +224,9 @@ class DensityRun {
     if (timed) report_.runs.push_back(std::move(run));
   }
 
-  /// With a given mu, the nearest whole number of states.
+  /// With a given mu, the nearest whole number of states; at a temperature what was found.
   double wanted_electrons(const DensityResult<T>& result) const {
+    if (options_.mu && options_.temperature > 0) return result.electrons;
     return options_.mu ? options_.occupation * std::round(result.electrons / options_.occupation)
                        : matrices_.electrons;
   }
@@ -231,7 +237,7 @@ class DensityRun {
     session_.progress().stage("the dense density matrix");
     DensityProblem<T> same = problem();
     DensityOptions solve = solver_options();
-    same.chemical_potential.reset();
+    if (options_.temperature == 0) same.chemical_potential.reset();
     if (options_.mu) same.electrons = wanted_electrons(ours);
     solve.method = DensityMethod::dense;
     place(matrices_.hamiltonian);
@@ -281,6 +287,8 @@ class DensityRun {
     json["energy"] = known(result.energy);
     if (matrices_.molecules > 0)
       json["energy_per_molecule"] = known(result.energy / static_cast<double>(matrices_.molecules));
+    json["entropy"] = known(result.entropy);
+    json["free_energy"] = known(result.free_energy);
     json["mu"] = known(result.chemical_potential);
     json["electrons"] = known(result.electrons);
     json["idempotency"] = known(errors.idempotency);
@@ -315,14 +323,19 @@ class DensityRun {
     if (matrices_.molecules > 0)
       energy += fmt::format(", {:.12g} a molecule", result.energy / static_cast<double>(matrices_.molecules));
     line("energy", std::move(energy));
+    const bool warm = options_.temperature > 0;
+    if (warm)
+      line("free energy", fmt::format("{:.12g}, entropy {:.8g} k_B", result.free_energy, result.entropy));
     line("electrons", fmt::format("{:.10g}", result.electrons));
     line("mu", fmt::format("{:.10g}", result.chemical_potential));
-    line("HOMO", interval_text(result.gap.homo));
-    line("LUMO", interval_text(result.gap.lumo));
-    line("gap", interval_text(gap_of(result.gap)));
-    if (!std::isnan(errors.idempotency))
-      line("errors",
-           fmt::format("idempotency {:.3g}, commutator {:.3g}", errors.idempotency, errors.commutator));
+    if (!warm || result.method == DensityMethod::dense) {
+      line("HOMO", interval_text(result.gap.homo));
+      line("LUMO", interval_text(result.gap.lumo));
+      line("gap", interval_text(gap_of(result.gap)));
+    }
+    if (!std::isnan(errors.commutator))
+      line("errors", (warm ? std::string() : fmt::format("idempotency {:.3g}, ", errors.idempotency)) +
+                         fmt::format("commutator {:.3g}", errors.commutator));
     line("P", fmt::format("{} blocks, {:.3g} % of the elements", result.density.pattern().blocks(),
                           100 * run.result["occupation"].template get<double>()));
   }
@@ -334,13 +347,14 @@ class DensityRun {
         if (runtime_.rank() == 0) write_file(options_.plot, svg(plot(result)));
       });
     }
-    if (options_.output.empty()) return;
+    if (options_.output.empty() && options_.save.empty()) return;
     if (!result) {
       report_.results.emplace_back("output", "not written: there is no density matrix");
       return;
     }
     session_.progress().stage("writing the output");
-    save_sparse(options_.output, result.density);
+    if (!options_.output.empty()) save_sparse(options_.output, result.density);
+    if (!options_.save.empty()) write_density_state(options_.save, state_of(problem(), result));
   }
 
   ResidualPlot plot(const DensityResult<T>& result) const {

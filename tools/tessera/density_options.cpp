@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -19,7 +22,7 @@ namespace {
 /// The values of --method; their words are the library's names.
 constexpr std::array density_methods{
     DensityMethod::automatic, DensityMethod::sign,         DensityMethod::trs4,  DensityMethod::tc2,
-    DensityMethod::sp2,       DensityMethod::purification, DensityMethod::dense,
+    DensityMethod::sp2,       DensityMethod::purification, DensityMethod::fermi, DensityMethod::dense,
 };
 
 std::vector<std::string> system_names() {
@@ -33,7 +36,31 @@ bool cuts_blocks(const DensityProgramOptions& options) {
 }
 
 bool takes_mu(const DensityProgramOptions& options) {
-  return options.method == DensityMethod::sign || options.method == DensityMethod::automatic;
+  return options.method == DensityMethod::sign || options.method == DensityMethod::automatic ||
+         options.temperature > 0;
+}
+
+/// What a method begins its work on the gap with.
+bool takes_gap(const DensityProgramOptions& options) {
+  const bool by_method = options.method == DensityMethod::sign || options.method == DensityMethod::sp2 ||
+                         options.method == DensityMethod::automatic;
+  return by_method && options.temperature == 0 && !options.mu;
+}
+
+/// `HOMO:LUMO`
+std::optional<GapBounds> parse_gap_bounds(const std::string& text) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const std::size_t colon = text.find(':');
+  GapBounds bounds{{none, 0}, {0, none}};
+  const auto number = [](const std::string& part, double& value) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return error == std::errc() && end == part.data() + part.size() && std::isfinite(value);
+  };
+  if (colon == std::string::npos || !number(text.substr(0, colon), bounds.homo.upper) ||
+      !number(text.substr(colon + 1), bounds.lumo.lower) || !(bounds.homo.upper < bounds.lumo.lower))
+    throw UsageError("--gap-bounds", text, "is not possible",
+                     "HOMO:LUMO, two energies, the first below the second");
+  return bounds;
 }
 
 void add_files(OptionTable& table, DensityProgramOptions& options) {
@@ -94,14 +121,51 @@ void add_system(OptionTable& table, DensityProgramOptions& options) {
       .chosen("0.8 of that limit", nullptr)
       .needs(generated, with_generate);
   add_type(table, options.type).by_default("z for a complex file, else d");
-  table.integer("--electrons", options.electrons, 0, 2 * largest_order, "whole number of occupied states")
+  table
+      .integer("--electrons", options.electrons, 0, 2 * largest_order,
+               "whole number of occupied states; with --temperature any number")
       .chosen("the generator's, with --occupation 1 half of them; files need it", -1)
       .needs([&options] { return !options.mu; }, "the search for mu, and so not with --mu");
   table.choice("--occupation", options.occupation, {{"1", 1.0}, {"2", 2.0}},
                "electrons of an occupied state: 2 for closed shells, 1 for one spin");
   table.real("--mu", options.mu, any_real(), "occupy all states below, whatever their number")
       .chosen("found from --electrons", nullptr)
-      .needs([&options] { return takes_mu(options); }, "--method sign or auto");
+      .needs([&options] { return takes_mu(options); }, "--method sign or auto, or --temperature");
+  table
+      .real("--temperature", options.temperature, real_from_0(),
+            "kT, in the unit of H: Fermi-Dirac occupations; 0: full and empty states")
+      .shown_as("KT")
+      .needs(
+          [&options] {
+            return options.method == DensityMethod::automatic || options.method == DensityMethod::fermi ||
+                   options.method == DensityMethod::dense;
+          },
+          "--method fermi, dense or auto");
+}
+
+void add_former(OptionTable& table, DensityProgramOptions& options) {
+  const std::string methods = "--method sp2, sign or auto at temperature 0, without --mu";
+  table
+      .form(
+          "--gap-bounds", options.gap_bounds, "HOMO:LUMO", parse_gap_bounds,
+          [](const std::optional<GapBounds>& bounds) {
+            return bounds ? Json::array({bounds->homo.upper, bounds->lumo.lower}) : Json();
+          },
+          "energies between which no state lies: the highest occupied is at most HOMO, the others at least "
+          "LUMO; "
+          "sp2 takes fewer steps with them")
+      .needs([&options] { return takes_gap(options); }, methods);
+  table.text(
+      "--restart", options.restart, "FILE",
+      "begin with what --save of a run with nearly these H and S has written: Z, refined, and the bounds of "
+      "the gap");
+  table
+      .real("--moved", options.moved, real_from_0(),
+            "how far states may have moved since: the bounds of the gap are narrowed by that much")
+      .chosen("a quarter of that gap, as the former H is not known", nullptr)
+      .needs([&options] { return !options.restart.empty() && !options.gap_bounds && takes_gap(options); },
+             "--restart without --gap-bounds, and " + methods);
+  table.text("--save", options.save, "FILE", "write P, Z, mu and the bounds of the gap for --restart, HDF5");
 }
 
 void add_method(OptionTable& table, DensityProgramOptions& options) {
@@ -110,10 +174,12 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
   std::vector<std::pair<std::string, DensityMethod>> methods;
   for (const DensityMethod method : density_methods) methods.emplace_back(to_string(method), method);
   table.group("Method");
-  table.choice(
-      "--method", options.method, methods,
-      "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; or the dense "
-      "eigenproblem; auto is trs4, with --mu sign");
+  table.choice("--method", options.method, methods,
+               "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; "
+               "polynomials of a "
+               "--temperature (fermi); or the dense eigenproblem; auto is trs4, with --mu sign, with bounds "
+               "of the gap "
+               "sp2, with a temperature fermi");
   table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
       .shown_as("EPS");
   table
@@ -125,7 +191,10 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
       .needs(iterates, with_iterations);
   table.integer("--sign-order", options.sign_order, 2, 7, "of the sign iteration; 2: Newton-Schulz")
       .needs(
-          [&options] { return options.method == DensityMethod::sign || (options.mu && takes_mu(options)); },
+          [&options] {
+            return options.method == DensityMethod::sign ||
+                   (options.mu && takes_mu(options) && options.temperature == 0);
+          },
           "--method sign or --mu");
   table.integer("--factor-order", options.factor_order, 2, 5, "of the iteration for Z with Z^H S Z = I")
       .needs([&options,
@@ -142,6 +211,7 @@ OptionTable option_table(DensityProgramOptions& options) {
   add_files(table, options);
   add_system(table, options);
   add_method(table, options);
+  add_former(table, options);
   add_machine(table, options.common);
   add_grid(table, options.grid);
   table.word("--keep-on", options.keep_on, {"host", "gpu"},
@@ -163,6 +233,8 @@ OptionTable option_table(DensityProgramOptions& options) {
                 "a model of water, beside eigenpairs");
   table.example("--generate tio2 --n 5200 --method sign --sign-order 3 --plot sign.svg",
                 "by the sign function, with a search for mu");
+  table.example("--generate water --molecules 512 --temperature 0.01",
+                "at an electronic temperature of 3158 K");
   return table;
 }
 
@@ -180,6 +252,7 @@ void validate(const DensityProgramOptions& options) {
   if (generated) system_options(options);
   if (!options.output.empty()) require_writable("--output", options.output);
   if (!options.plot.empty()) require_writable("--plot", options.plot);
+  if (!options.save.empty()) require_writable("--save", options.save);
 }
 
 }  // namespace tessera::program

@@ -102,6 +102,39 @@ DensitySystemOptions system_options(const DensityProgramOptions& options) {
   });
 }
 
+namespace {
+
+/// What --restart and --gap-bounds give.
+template <class T>
+void read_former(Session& session, const DensityProgramOptions& options, DensityMatrices<T>& matrices) {
+  matrices.gap = options.gap_bounds;
+  if (options.restart.empty()) return;
+  matrices.former = read_density_state<T>(session.runtime(), options.restart);
+  const DensityState<T>& former = *matrices.former;
+  const BlockDimension& rows = *matrices.hamiltonian.layout().rows;
+  session.together([&] {
+    const BlockDimension& theirs = *former.density.layout().rows;
+    if (!theirs.same_sizes(rows))
+      throw InputError(options.restart, 0,
+                       fmt::format("is of {} functions in {} blocks, the Hamiltonian of {} in {}{}",
+                                   theirs.elements(), theirs.blocks(), rows.elements(), rows.blocks(),
+                                   theirs.elements() == rows.elements() && theirs.blocks() == rows.blocks()
+                                       ? " of other sizes"
+                                       : ""));
+    if (former.inverse_factor.valid() && !matrices.overlap.valid())
+      throw InputError(options.restart, 0, "has an inverse factor, and there is no overlap");
+  });
+  const bool takes_gap = options.temperature == 0 && !options.mu && options.method != DensityMethod::dense;
+  if (matrices.gap || !takes_gap) return;
+  // Without the former H it is not known how far states have moved.
+  const double gap = former.gap.lumo.lower - former.gap.homo.upper;
+  matrices.moved = options.moved.value_or(0.25 * gap);
+  matrices.gap = narrowed(former.gap, *matrices.moved);
+  if (!std::isfinite(*matrices.moved)) matrices.moved.reset();
+}
+
+}  // namespace
+
 template <class T>
 DensityMatrices<T> load_density_matrices(Session& session, const DensityProgramOptions& options,
                                          SparseShape& shape) {
@@ -109,6 +142,7 @@ DensityMatrices<T> load_density_matrices(Session& session, const DensityProgramO
   matrices.electrons = options.electrons < 0 ? -1 : static_cast<double>(options.electrons);
   if (options.generate.empty()) {
     read_files(session, options, shape, matrices);
+    read_former(session, options, matrices);
     return matrices;
   }
   const DensitySystemOptions wanted = system_options(options);
@@ -123,6 +157,7 @@ DensityMatrices<T> load_density_matrices(Session& session, const DensityProgramO
   matrices.molecules = system.options.molecules;
   matrices.mu = system.mu;
   matrices.gap_bound = system.gap_bound;
+  read_former(session, options, matrices);
   return matrices;
 }
 

@@ -68,6 +68,10 @@ struct DensityProgramOptions {
   Index electrons = -1;                        ///< -1: the generator's
   double occupation = 2;
   std::optional<double> mu;
+  double temperature = 0;
+  std::optional<GapBounds> gap_bounds;
+  std::string restart, save;    ///< files of a DensityState
+  std::optional<double> moved;  ///< of the states since the restart's; none: a quarter of its gap
   DensityMethod method = DensityMethod::automatic;
   double filter = 1e-6, tolerance = 0;  ///< tolerance 0: from the filter
   Index iterations = 100;

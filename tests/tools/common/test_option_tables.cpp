@@ -254,6 +254,9 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"density h.mtx --electrons 8 --coupling 0.1", "--coupling"},
     {"density h.mtx --electrons 8 --mu 0", "--electrons"},
     {"density h.mtx --method trs4 --mu 0", "--mu"},
+    {"density h.mtx --electrons 8 --method trs4 --temperature 0.1", "--temperature"},
+    {"density h.mtx --electrons 8 --temperature 0.1 --gap-bounds 0:1", "--gap-bounds"},
+    {"density h.mtx --electrons 8 --moved 0.1", "--moved"},
     {"density h.mtx --electrons 8 --method dense --tolerance 1e-5", "--tolerance"},
     {"density h.mtx --electrons 8 --method dense --iterations 5", "--iterations"},
     {"density h.mtx --electrons 8 --method dense --plot p.svg", "--plot"},
@@ -305,12 +308,16 @@ TEST(OptionsWithoutEffect, AreRefusedInAllTables) {
 TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
   for (const char* line :
        {"eigen --generate random --n 3 --scale 2 --seed 2 --band 1 --hybrid",
-        "eigen a.mtx --band 8 --tuning t", "multiply a.mtx b.h5 --blocks 5",
+        "eigen a.mtx --band 8 --tuning t",
+        "multiply a.mtx b.h5 --blocks 5",
         "multiply a.mtx --matrix-c c.mtx --beta 2",
         "multiply a.mtx --matrix-c c.mtx --retain-sparsity --block-sizes s.txt",
         "multiply --generate water --n 50 --occupation 0.2 --symmetry S --blocks 5",
         "density h.mtx s.h5 --blocks 13,5,5 --electrons 8 --factor-order 4",
         "density h.mtx --mu 0.1 --sign-order 3 --block-sizes s.txt",
+        "density h.mtx --mu 0.1 --temperature 0.1 --method dense --restart s.h5 --save t.h5",
+        "density h.mtx --electrons 8 --gap-bounds -0.5:1e-1 --method sp2",
+        "density h.mtx --electrons 8 --restart s.h5 --moved 0.1 --method sign",
         "density --generate tio2 --n 520 --blocks 4,5,5 --gap 0.3 --decay 2 --coupling 0.1 --method sign "
         "--sign-order 3",
         "lobpcg --generate shell:20Ne --interaction pairing --steps 2 --shift -3",

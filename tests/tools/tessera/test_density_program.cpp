@@ -256,6 +256,75 @@ TEST_F(DensityProgram, WritesFiles) {
   EXPECT_TRUE(contents("p.mtx").starts_with("%%MatrixMarket matrix coordinate real symmetric\n"));
 }
 
+TEST_F(DensityProgram, AtATemperature) {
+  // Levels 1 to 12, 8 electrons of one spin: mu is between the levels 8 and 9, by symmetry nearly 8.5.
+  const std::string h = levels(12);
+  constexpr double kt = 0.8;
+  const auto electrons = [&](double mu) {
+    double sum = 0;
+    for (int level = 1; level <= 12; ++level) sum += 1 / (1 + std::exp((level - mu) / kt));
+    return sum;
+  };
+  double lower = 0, upper = 20;
+  for (int k = 0; k < 100; ++k) (electrons((lower + upper) / 2) < 8 ? lower : upper) = (lower + upper) / 2;
+  double energy = 0, entropy = 0;
+  for (int level = 1; level <= 12; ++level) {
+    const double f = 1 / (1 + std::exp((level - lower) / kt));
+    energy += f * level;
+    entropy -= f * std::log(f) + (1 - f) * std::log(1 - f);
+  }
+  const std::string line =
+      fmt::format("density {} --electrons 8 --occupation 1 --blocks 3 --filter 0 --temperature {} ", h, kt);
+  for (const char* method : {"auto", "dense"}) {
+    const Json json = record(line + "--method " + method);
+    const Json& found = result(json);
+    EXPECT_TRUE(passed(json));
+    EXPECT_EQ(found["method"], std::string(method) == "auto" ? "fermi" : "dense");
+    EXPECT_NEAR(found["mu"].get<double>(), lower, 1e-9);
+    EXPECT_NEAR(found["energy"].get<double>(), energy, 1e-9);
+    EXPECT_NEAR(found["entropy"].get<double>(), entropy, 1e-9);
+    EXPECT_NEAR(found["free_energy"].get<double>(), energy - kt * entropy, 1e-9);
+    EXPECT_TRUE(found["idempotency"].is_null());
+    EXPECT_FALSE(json["runs"][0]["check"]["gates"].contains("idempotency"));
+  }
+  const Outcome outcome = run(small_water + "--temperature 0.02 --peer dense");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  for (const char* text : {"\nfermi ", "\nfree energy ", " k_B\n", ", kT 0.02", ": passed\n"})
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
+  expect_refused(line + "--method trs4", "--temperature: '0.8' has no effect");
+  expect_refused(small_water + "--method fermi",
+                 "--temperature: '0' is not possible; expected a number above 0");
+}
+
+TEST_F(DensityProgram, RestartsFromAFile) {
+  const std::string saved = path("state.h5");
+  const Json first = record(small_water + "--save " + saved);
+  const double energy = result(first)["energy"];
+  // Another Hamiltonian of the same blocks: Z of the file, and its gap.
+  const Json next = record(small_water + "--coupling 0.01 --restart " + saved);
+  EXPECT_TRUE(passed(next));
+  EXPECT_EQ(result(next)["method"], "sp2");
+  const Json same = record(small_water + "--moved 0 --restart " + saved);
+  EXPECT_NEAR(result(same)["energy"].get<double>(), energy, 1e-7);
+  EXPECT_LT(result(same)["products"].get<double>(), result(first)["products"].get<double>());
+  const Json bounds = result(first);
+  const Json given = record(fmt::format("{}--gap-bounds {}:{}", small_water, bounds["homo"][1].get<double>(),
+                                        bounds["lumo"][0].get<double>()));
+  EXPECT_EQ(result(given)["method"], "sp2");
+  EXPECT_NEAR(result(given)["energy"].get<double>(), energy, 1e-7);
+  expect_refused(small_water + "--gap-bounds 1:0", "--gap-bounds: '1:0' is not possible; expected HOMO:LUMO");
+  expect_refused(small_water + "--gap-bounds 1", "--gap-bounds: '1' is not possible");
+  expect_refused("density --generate water --molecules 5 --blocks 4,1,1 --restart " + saved,
+                 "state.h5: is of 36 functions in 18 blocks, the Hamiltonian of 30 in 15");
+  expect_refused(fmt::format("density {} --electrons 8 --blocks 3 --restart {}", levels(36), saved),
+                 "state.h5: is of 36 functions in 18 blocks, the Hamiltonian of 36 in 12");
+  const std::string whole = contents("state.h5");
+  file("cut.h5", whole.substr(0, whole.size() / 2));
+  expect_refused(small_water + "--restart " + path("cut.h5"), "cut.h5");
+  expect_refused(small_water + "--restart " + file("text.h5", "no\n"), "text.h5");
+  expect_refused(small_water + "--restart " + path("absent.h5"), "absent.h5");
+}
+
 /// Kohn-Sham matrices of water; energies by LAPACK from tests/data/README.md.
 TEST_F(DensityProgram, RealWater) {
   if (water("").empty()) GTEST_SKIP() << "TESSERA_TEST_DATA is not set";
@@ -294,14 +363,14 @@ TEST(DensityChecks, HaveBoundsThatFollowTheFilter) {
   EXPECT_LT(density_unit<double>(0), 1e-13);
   EXPECT_GT(density_unit<float>(1e-9), 1e-6);
   CheckRecord check;
-  check.gates = density_checks({1e-6, 1e-7, 1e-7}, 1e-6, 10.00001, 10, 2);
+  check.gates = density_checks({1e-6, 1e-7, 1e-7}, 1e-6, 10.00001, 10, 2, 0);
   EXPECT_TRUE(check.any());
   EXPECT_TRUE(check.passed());
-  check.gates = density_checks({2e-5, 1e-7, 1e-7}, 1e-6, 10, 10, 2);
+  check.gates = density_checks({2e-5, 1e-7, 1e-7}, 1e-6, 10, 10, 2, 0);
   EXPECT_FALSE(check.passed());
-  check.gates = density_checks({1e-6, unknown, unknown}, 1e-6, 10, 10, 2);
+  check.gates = density_checks({1e-6, unknown, unknown}, 1e-6, 10, 10, 2, 0);
   EXPECT_FALSE(check.passed()) << "a number that is none fails";
-  check.gates = density_checks({0, 0, 0}, 1e-3, 1e6 + 1.5, 1e6, 2);
+  check.gates = density_checks({0, 0, 0}, 1e-3, 1e6 + 1.5, 1e6, 2, 0);
   EXPECT_FALSE(check.passed()) << "at most half a state";
 }
 

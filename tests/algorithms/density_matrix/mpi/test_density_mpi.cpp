@@ -1,6 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tests/algorithms/block_sparse/file_checks.hpp>
+
+#include <tessera/density_matrices.hpp>
+#include <tessera/density_state.hpp>
+
 #include "../density_cases.hpp"
+#include "../thermal_cases.hpp"
 
 namespace tessera {
 using namespace detail;
@@ -62,6 +68,42 @@ TEST(DensityMpi, FunctionsOfMatrices) {
   double expected = 0;
   for (const double x : exact.values) expected += std::log(x);
   EXPECT_NEAR(logarithm.value, expected, 1e-11);
+}
+
+/// k-points at a temperature, with one mu; and a state that is written, and read in the default distribution.
+TEST(DensityMpi, KPointsAtATemperature) {
+  Runtime runtime({}, Communicator::world());
+  using T = std::complex<double>;
+  constexpr double kt = 0.05, electrons = 15.4;
+  std::vector<double> values;
+  std::vector<BlockSparseMatrix<T>> points;
+  std::vector<EigenDecomposition<T>> exact;
+  for (const double flux : {0.4, 1.9}) {
+    const Matrix<T> ring = metallic_ring<T>(18, flux);
+    exact.push_back(decompose(ring));
+    values.insert(values.end(), exact.back().values.begin(), exact.back().values.end());
+    points.push_back(blocks_of(runtime, ring, std::vector<Index>(6, 3), Symmetry::hermitian, 4));
+  }
+  const double mu = exact_potential(values, 2 * electrons, 2, kt);
+  DensityBatch<T> batch{.weights = {0.5, 0.5}, .common_chemical_potential = true};
+  for (const auto& h : points)
+    batch.problems.push_back({.hamiltonian = h, .electrons = electrons, .temperature = kt});
+  for (const DensityMethod method : {DensityMethod::fermi, DensityMethod::dense}) {
+    const auto r = density_matrices(runtime, batch, {.method = method, .filter_eps = 0});
+    ASSERT_TRUE(r) << r.status().message();
+    EXPECT_NEAR(r.chemical_potential, mu, 1e-11);
+    EXPECT_NEAR(r.electrons, electrons, 1e-11);
+    EXPECT_NEAR(r.entropy, 0.5 * thermal_numbers(values, mu, 2, kt).entropy, 1e-10);
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_LE(difference(gathered(r.results[k].density),
+                           function_of(exact[k], [&](double e) { return 2 * fermi((e - mu) / kt); })),
+                1e-11);
+    const test::TemporaryFile file(runtime, ".h5");
+    write_density_state(file.path(), state_of(batch.problems[1], r.results[1]));
+    const auto state = read_density_state<T>(runtime, file.path());
+    EXPECT_EQ(difference(gathered(state.density), gathered(r.results[1].density)), 0);
+    EXPECT_EQ(state.chemical_potential, r.chemical_potential);
+  }
 }
 
 /// What is wrong on one rank, or stops there, all ranks are told.
