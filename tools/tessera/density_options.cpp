@@ -19,7 +19,8 @@ namespace {
 /// The values of --method; their words are the library's names.
 constexpr std::array density_methods{
     DensityMethod::automatic, DensityMethod::sign, DensityMethod::trs4,
-    DensityMethod::tc2,       DensityMethod::sp2,  DensityMethod::dense,
+    DensityMethod::tc2,       DensityMethod::sp2,  DensityMethod::curvy,
+    DensityMethod::dense,
 };
 
 std::vector<std::string> system_names() {
@@ -111,8 +112,8 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
   for (const DensityMethod method : density_methods) methods.emplace_back(to_string(method), method);
   table.group("Method");
   table.choice("--method", options.method, methods,
-               "sign function, purification (trs4, tc2, sp2), or the dense eigenproblem; auto is trs4, with "
-               "--mu sign");
+               "sign function, purification (trs4, tc2, sp2), direct minimisation (curvy), or the dense "
+               "eigenproblem; auto is trs4, with --mu sign");
   table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
       .shown_as("EPS");
   table

@@ -12,7 +12,7 @@ using namespace density_test;
 using test::Matrix;
 
 constexpr DensityMethod all_methods[] = {DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2,
-                                         DensityMethod::sp2, DensityMethod::dense};
+                                         DensityMethod::sp2, DensityMethod::curvy, DensityMethod::dense};
 
 template <class T>
 class Density : public RuntimeTest<T> {
