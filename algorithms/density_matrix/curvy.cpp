@@ -7,7 +7,6 @@
 
 #include <tessera/algorithms/density_matrix/curvy_steps.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
-#include <tessera/algorithms/density_matrix/purify.hpp>
 
 /// The occupied states of a fixed Hamiltonian by direct minimisation of trace(H X) over projectors.
 namespace tessera::detail {
@@ -100,7 +99,7 @@ void purify_start(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& x, double stat
   for (int k = 0; k < most && error > enough && error < 0.9 * last; ++k) {
     last = error;
     restore_diagonal_blocks(algebra, x);
-    error = mcweeny_step(algebra, x, none);
+    error = mcweeny_step_as_last(algebra, x, none);
   }
   restore_diagonal_blocks(algebra, x);
   const double found = static_cast<double>(real_part(trace(x)));

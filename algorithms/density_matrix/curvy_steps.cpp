@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <tessera/algorithms/density_matrix/curvy_steps.hpp>
+#include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purify.hpp>
 
 namespace tessera::detail {
@@ -28,6 +29,16 @@ BlockSparseMatrix<T> hermitian_commutator(BlockAlgebra<T>& algebra, double facto
 template <class T>
 void restore_diagonal_blocks(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& a) {
   a = algebra.hermitian_part(algebra.in_layout(a, full_layout(a.layout())), a.layout());
+}
+
+template <class T>
+double mcweeny_step_as_last(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& p,
+                            const BlockSparseMatrix<T>* overlap) {
+  const double eps = algebra.filter_eps();
+  algebra.set_filter_eps(last_filter * eps);
+  const double before = mcweeny_step(algebra, p, overlap);
+  algebra.set_filter_eps(eps);
+  return before;
 }
 
 template <class T>
@@ -147,7 +158,7 @@ std::vector<BlockSparseMatrix<T>> CurvySteps<T>::turned(double t) {
       term = hermitian_commutator(algebra_, t / k, term, channel.direction);
       algebra_.add(1, x, 1, term);
     }
-    mcweeny_step(algebra_, x, static_cast<const Matrix*>(nullptr));
+    mcweeny_step_as_last(algebra_, x, static_cast<const Matrix*>(nullptr));
     restore_diagonal_blocks(algebra_, x);
     if (algebra_.filter_eps() > 0) {
       algebra_.finish();
@@ -160,6 +171,8 @@ std::vector<BlockSparseMatrix<T>> CurvySteps<T>::turned(double t) {
 
 #define TESSERA_INSTANTIATE(T)                                                             \
   template class CurvySteps<T>;                                                            \
+  template double mcweeny_step_as_last<T>(BlockAlgebra<T>&, BlockSparseMatrix<T>&,         \
+                                          const BlockSparseMatrix<T>*);                    \
   template void restore_diagonal_blocks<T>(BlockAlgebra<T>&, BlockSparseMatrix<T>&);       \
   template BlockSparseMatrix<T> antihermitian_commutator<T>(                               \
       BlockAlgebra<T>&, double, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&); \

@@ -28,6 +28,12 @@ BlockSparseMatrix<T> hermitian_commutator(BlockAlgebra<T>& algebra, double facto
 template <class T>
 void restore_diagonal_blocks(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& a);
 
+/// mcweeny_step with the tight filter of a last step (last_filter): an error of the occupations, which the energy has in
+/// first order, is then of the order of the filter's square.
+template <class T>
+double mcweeny_step_as_last(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& p,
+                            const BlockSparseMatrix<T>* overlap);
+
 /// A projector whose energy is to fall, and what the next step needs.
 template <class T>
 struct CurvyChannel {

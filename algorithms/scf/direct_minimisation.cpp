@@ -25,7 +25,7 @@ class GeodesicSearch {
     const double before = iteration_.energy(), slope = steps_.slope();
     // Differences of energies below it say nothing.
     const double noise = std::max(1.0, std::abs(before)) * (100 * static_cast<double>(precision<T>) +
-                                                            1e-3 * iteration_.options().density.filter_eps);
+                                                            0.1 * iteration_.options().density.filter_eps);
     // At fixed H the step is known; how much longer or shorter the last one was than that is the response of H.
     double t = std::min(steps_.step_at_fixed_hamiltonian() * response_, steps_.longest_step());
     const double fixed = steps_.step_at_fixed_hamiltonian();

@@ -109,12 +109,8 @@ std::vector<BlockSparseMatrix<T>> ScfIteration<T>::lowest_states(const Matrices&
 template <class T>
 BlockSparseMatrix<T> ScfIteration<T>::density_of(const Matrix& x, double occupation, bool projector) {
   auto p = basis_.from_orthonormal(algebra_, x, layout_);
-  if (projector && problem_.overlap) {
-    // As density_matrix ends: the functional sees a P that is idempotent in the metric of S.
-    algebra_.set_filter_eps(last_filter * options_.density.filter_eps);
-    mcweeny_step(algebra_, p, problem_.overlap);
-    algebra_.set_filter_eps(options_.density.filter_eps);
-  }
+  // As density_matrix ends: the functional sees a P that is idempotent in the metric of S.
+  if (projector && problem_.overlap) mcweeny_step_as_last(algebra_, p, problem_.overlap);
   algebra_.scale(occupation, p);
   algebra_.finish();
   if (options_.density.filter_eps > 0) filter(p, options_.density.filter_eps);

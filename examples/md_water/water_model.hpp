@@ -132,6 +132,8 @@ class Box {
 
   Index molecules() const noexcept { return molecules_; }
   Index atoms() const noexcept { return 3 * molecules_; }
+  /// Of the periodic cube.
+  double edge() const noexcept { return edge_; }
   double electrons() const noexcept { return 8.0 * static_cast<double>(molecules_); }
   /// Of the positions at the last update.
   const Matrix& overlap() const noexcept { return overlap_; }

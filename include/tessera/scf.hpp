@@ -23,8 +23,8 @@
 ///   const auto functional = [&](std::span<const BlockSparseMatrix<double>> p) {
 ///     return ScfFields<double>{.hamiltonians = {hamiltonian_of(p[0])}, .energy = energy_of(p[0])};
 ///   };
-///   const auto r = scf<double>(runtime, {.functional = functional, .overlap = &s,
-///                                        .channels = {{.electrons = 256, .hamiltonian = &h0}}});
+///   const auto r = scf(runtime, {.functional = functional, .overlap = &s,
+///                                .channels = {{.electrons = 256, .hamiltonian = &h0}}});
 ///   if (!r) return fail(r.status().message());
 ///   use(r.channels[0].density, r.energy);
 ///
@@ -158,6 +158,21 @@ Completion<ScfResult<T>> submit_scf(Runtime& runtime, const ScfProblem<T>& probl
 template <class T>
 [[nodiscard]] ScfResult<T> scf(Runtime& runtime, const ScfProblem<T>& problem,
                                const ScfOptions& options = {});
+
+/// @cond
+// With these a problem in braces finds its scalar type.
+#define TESSERA_SCF(T)                                                                       \
+  inline Completion<ScfResult<T>> submit_scf(Runtime& runtime, const ScfProblem<T>& problem, \
+                                             const ScfOptions& options = {}) {               \
+    return submit_scf<T>(runtime, problem, options);                                         \
+  }                                                                                          \
+  [[nodiscard]] inline ScfResult<T> scf(Runtime& runtime, const ScfProblem<T>& problem,      \
+                                        const ScfOptions& options = {}) {                    \
+    return scf<T>(runtime, problem, options);                                                \
+  }
+TESSERA_FOR_SCALARS(TESSERA_SCF)
+#undef TESSERA_SCF
+/// @endcond
 
 /// How density matrices are extrapolated.
 struct ExtrapolationOptions {
