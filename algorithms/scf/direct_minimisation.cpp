@@ -79,6 +79,9 @@ void minimise_directly(ScfIteration<T>& iteration) {
   CurvySteps<T> steps(iteration.algebra(), iteration.options().inner_steps);
   GeodesicSearch<T> search(iteration, steps);
   auto first = iteration.first_projectors();
+  // A gradient is found from projectors that every step filters: what the filter leaves of it must be below the tolerance
+  // that other methods reach with the same filter.
+  iteration.algebra().set_filter_eps(0.1 * iteration.options().density.filter_eps);
   auto h = iteration.evaluate(first);
   for (std::size_t s = 0; s < first.size(); ++s) {
     steps.channels.push_back({std::move(first[s]), iteration.problem().channels[s].occupation});

@@ -106,7 +106,8 @@ struct ScfOptions {
       1e-7;  ///< |E_k - E_(k - 1)| for each electron (CP2K's EPS_SCF), which must be reached, too
   Index iterations = 100;  ///< at most
   /// How P follows from H: method, filter_eps, ... (the method: not curvy); `check` and `energy_weighted` at the end alone;
-  /// `monitor` of the steps of all iterations within. Of direct the filter, and how it begins.
+  /// `monitor` of the steps of all iterations within. Of direct: how it begins, and the filter, a tenth
+  /// of which its steps take.
   DensityOptions density{};
   IterationMonitor monitor{};  ///< of the steps of the self-consistent field
 };
