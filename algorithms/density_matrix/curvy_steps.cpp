@@ -53,9 +53,10 @@ double CurvySteps<T>::form_gradients() {
   return rows > 0 ? std::sqrt(sum / rows) : 0;
 }
 
-/// D with A D = G nearly, A D = -[B, [X, D]], B = X H X + (1 - X) H (1 - X) = H + [X, G]: the second derivative of the
-/// energy at fixed H on the turns that mix occupied with other states, by conjugate gradients. A is positive where X
-/// holds the lowest states of B; where it is not, what was found until then is a direction downwards, too.
+/// D with A D = G nearly, A D = -[B, [X, D]], B = X H X + (1 - X) H (1 - X) = H + [X, G]: the second derivative
+/// of the energy at fixed H on the turns that mix occupied with other states, by conjugate gradients. A is
+/// positive where X holds the lowest states of B; where it is not, what was found until then is a direction
+/// downwards, too.
 template <class T>
 BlockSparseMatrix<T> CurvySteps<T>::preconditioned(const CurvyChannel<T>& channel) {
   const Matrix &x = channel.x, &g = channel.gradient;
@@ -98,8 +99,8 @@ void CurvySteps<T>::restart() {
 
 template <class T>
 void CurvySteps<T>::choose_directions() {
-  // Polak and Ribiere, with a restart instead of a negative factor; gradients are compared as they are, not moved along the
-  // geodesic: the difference is of second order.
+  // Polak and Ribiere, with a restart instead of a negative factor; gradients are compared as they are, not
+  // moved along the geodesic: the difference is of second order.
   double product = 0, change = 0;
   for (CurvyChannel<T>& channel : channels) {
     channel.preconditioned = preconditioned(channel);

@@ -7,10 +7,11 @@
 #include <tessera/algorithms/density_matrix/block_algebra.hpp>
 #include <tessera/density_matrix.hpp>
 
-/// Curvy steps: the projectors X onto occupied states are changed by unitary turns X <- exp(-D) X exp(D), D antihermitian,
-/// so that they stay projectors while an energy falls. All in an orthonormal basis. Source: Helgaker, Larsen, Olsen,
-/// Jorgensen, Chem. Phys. Lett. 327 (2000) 397; Shao, Saravanan, Head-Gordon, White, J. Chem. Phys. 118 (2003) 6144; seed,
-/// eqs. 7 to 10. Hermitian matrices are half-stored, antihermitian ones stored in full.
+/// Curvy steps: the projectors X onto occupied states are changed by unitary turns X <- exp(-D) X exp(D), D
+/// antihermitian, so that they stay projectors while an energy falls. All in an orthonormal basis. Source:
+/// Helgaker, Larsen, Olsen, Jorgensen, Chem. Phys. Lett. 327 (2000) 397; Shao, Saravanan, Head-Gordon, White, J.
+/// Chem. Phys. 118 (2003) 6144; seed, eqs. 7 to 10. Hermitian matrices are half-stored, antihermitian ones
+/// stored in full.
 namespace tessera::detail {
 
 /// factor [A, B] = factor (A B - (A B)^H), A and B Hermitian: antihermitian. One product.
@@ -23,13 +24,13 @@ template <class T>
 BlockSparseMatrix<T> hermitian_commutator(BlockAlgebra<T>& algebra, double factor,
                                           const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& d);
 
-/// Makes the diagonal blocks of a half-stored matrix Hermitian again: products of factors that commute up to a filter leave
-/// them as they come, and a commutator would take what is not Hermitian for a gradient.
+/// Makes the diagonal blocks of a half-stored matrix Hermitian again: products of factors that commute up to a
+/// filter leave them as they come, and a commutator would take what is not Hermitian for a gradient.
 template <class T>
 void restore_diagonal_blocks(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& a);
 
-/// mcweeny_step with the tight filter of a last step (last_filter): an error of the occupations, which the energy has in
-/// first order, is then of the order of the filter's square.
+/// mcweeny_step with the tight filter of a last step (last_filter): an error of the occupations, which the
+/// energy has in first order, is then of the order of the filter's square.
 template <class T>
 double mcweeny_step_as_last(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& p,
                             const BlockSparseMatrix<T>* overlap);
@@ -47,7 +48,8 @@ struct CurvyChannel {
   Matrix first{}, second{};  ///< [X, D] and [[X, D], D] / 2
 };
 
-/// Conjugate gradients on the geodesics of projectors, preconditioned by the energy's second derivative at fixed H.
+/// Conjugate gradients on the geodesics of projectors, preconditioned by the energy's second derivative at fixed
+/// H.
 template <class T>
 class CurvySteps {
  public:
@@ -57,8 +59,8 @@ class CurvySteps {
 
   std::vector<CurvyChannel<T>> channels;  ///< whose x and occupation are set
 
-  /// Forms the gradients, after a change of the Hamiltonians. Returns sqrt(sum of ||[H, X]||_F^2 / rows), over the
-  /// channels.
+  /// Forms the gradients, after a change of the Hamiltonians. Returns sqrt(sum of ||[H, X]||_F^2 / rows), over
+  /// the channels.
   double form_gradients();
   /// Chooses the directions.
   void choose_directions();
@@ -69,8 +71,8 @@ class CurvySteps {
   double step_at_fixed_hamiltonian() const noexcept;
   /// The step whose turns are by about a right angle at most.
   double longest_step() const noexcept { return longest_step_; }
-  /// X(t) of each channel: the series of Baker, Campbell and Hausdorff, X + t [X, D] + t^2 / 2 [[X, D], D] + ..., and a
-  /// step of McWeeny's.
+  /// X(t) of each channel: the series of Baker, Campbell and Hausdorff, X + t [X, D] + t^2 / 2 [[X, D], D] +
+  /// ..., and a step of McWeeny's.
   std::vector<Matrix> turned(double t);
   /// Forgets the former directions: the next one is the preconditioned gradient.
   void restart();

@@ -49,8 +49,8 @@ template <class T>
 Projector<T> projector_by_sign(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,
                                const DensityOptions& options);
 
-/// The least trace(H' X) of all projectors, by curvy steps (curvy_steps.hpp): from `start`, or from a purification with
-/// a loose filter. Convergence: ||[H', X]||_F / sqrt(n), relative to the width of the spectrum.
+/// The least trace(H' X) of all projectors, by curvy steps (curvy_steps.hpp): from `start`, or from a purification
+/// with a loose filter. Convergence: ||[H', X]||_F / sqrt(n), relative to the width of the spectrum.
 /// @throws IterationEnded
 template <class T>
 Projector<T> minimise_energy(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,

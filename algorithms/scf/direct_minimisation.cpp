@@ -79,8 +79,8 @@ void minimise_directly(ScfIteration<T>& iteration) {
   CurvySteps<T> steps(iteration.algebra(), iteration.options().inner_steps);
   GeodesicSearch<T> search(iteration, steps);
   auto first = iteration.first_projectors();
-  // A gradient is found from projectors that every step filters: what the filter leaves of it must be below the tolerance
-  // that other methods reach with the same filter.
+  // A gradient is found from projectors that every step filters: what the filter leaves of it must be below the
+  // tolerance that other methods reach with the same filter.
   iteration.algebra().set_filter_eps(0.1 * iteration.options().density.filter_eps);
   auto h = iteration.evaluate(first);
   for (std::size_t s = 0; s < first.size(); ++s) {
@@ -89,7 +89,8 @@ void minimise_directly(ScfIteration<T>& iteration) {
     // The states are those of no Hamiltonian any more.
     iteration.forget_levels(s);
   }
-  // A step that does not lead down twice in turn, once along the gradient alone: no smaller energy is to be seen.
+  // A step that does not lead down twice in turn, once along the gradient alone: no smaller energy is to be
+  // seen.
   for (int failed = 0;;) {
     const double gradient = steps.form_gradients();
     double rows = 0;

@@ -8,8 +8,8 @@
 namespace tessera::detail {
 
 std::optional<std::vector<double>> pulay_coefficients(const std::vector<std::vector<double>>& products) {
-  // With c_last = 1 - the others: least squares in the differences d_j = e_j - e_last, <d_j, d_k> c = -<d_j, e_last>, by a
-  // Cholesky factorisation; it is better conditioned than the bordered system.
+  // With c_last = 1 - the others: least squares in the differences d_j = e_j - e_last, <d_j, d_k> c = -<d_j,
+  // e_last>, by a Cholesky factorisation; it is better conditioned than the bordered system.
   const std::size_t last = products.size() - 1;
   const auto of_differences = [&](std::size_t j, std::size_t k) {
     return products[j][k] - products[j][last] - products[last][k] + products[last][last];

@@ -10,9 +10,9 @@
 
 namespace tessera::detail {
 
-/// The factors c, of sum 1, for which || sum_j c_j e_j || is least, from products[j][k] = <e_j, e_k>; nothing where the
-/// differences of the e_j to the last one are linearly dependent: condition above 1e12 of their Gram matrix, scaled to a unit
-/// diagonal.
+/// The factors c, of sum 1, for which || sum_j c_j e_j || is least, from products[j][k] = <e_j, e_k>; nothing
+/// where the differences of the e_j to the last one are linearly dependent: condition above 1e12 of their Gram
+/// matrix, scaled to a unit diagonal.
 std::optional<std::vector<double>> pulay_coefficients(const std::vector<std::vector<double>>& products);
 
 /// The last Hamiltonians of all channels and their errors.

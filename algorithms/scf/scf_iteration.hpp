@@ -36,8 +36,8 @@ class ScfIteration {
   /// E and H of the densities of X, which the result then has; returns Z^H H Z.
   /// @param projectors  X are such; else no step of McWeeny's may change them
   Matrices evaluate(const Matrices& x, bool projectors = true);
-  /// Ends a step, whose convergence follows from `norm_squared`, the sum of squares over the channels. Returns whether the
-  /// iteration has converged.
+  /// Ends a step, whose convergence follows from `norm_squared`, the sum of squares over the channels. Returns
+  /// whether the iteration has converged.
   /// @throws IterationEnded after the last step that may be
   bool end_step(double norm_squared, const Matrices& x);
   /// The chemical potential and the gap of a channel are those of no Hamiltonian any more.

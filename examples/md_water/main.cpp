@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Molecular dynamics of a box of water molecules, in a tight-binding model whose Hamiltonian depends on the charges of the
-// atoms: each step's self-consistent field begins with a density matrix extrapolated from former steps. The total energy
-// must stay what it is.
+// Molecular dynamics of a box of water molecules, in a tight-binding model whose Hamiltonian depends on the
+// charges of the atoms: each step's self-consistent field begins with a density matrix extrapolated from former
+// steps. The total energy must stay what it is.
 //
 //   md_water [molecules] [steps]     64 molecules, 20 steps
 #include <cmath>

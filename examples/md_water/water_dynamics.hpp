@@ -32,8 +32,8 @@ class Dynamics {
     set_temperature(temperature);
   }
 
-  /// The first call computes the energy of the positions that there are; each later one goes a step on. Nothing, and
-  /// status() says why, if the self-consistent field fails.
+  /// The first call computes the energy of the positions that there are; each later one goes a step on. Nothing,
+  /// and status() says why, if the self-consistent field fails.
   std::optional<DynamicsStep> step() {
     if (!forces_.empty()) {
       for (std::size_t a = 0; a < velocities_.size(); ++a)

@@ -13,16 +13,17 @@
 
 #include <tessera/tessera.hpp>
 
-/// A self-consistent-charge tight-binding model of water in a periodic cube, in atomic units (hartree, bohr). It is no
-/// parametrisation of real water: it has water's shape, a gap, charges, and exact forces.
+/// A self-consistent-charge tight-binding model of water in a periodic cube, in atomic units (hartree, bohr). It
+/// is no parametrisation of real water: it has water's shape, a gap, charges, and exact forces.
 ///
-/// Basis: s and p functions on O, an s function on H, Gaussians of unit norm; their overlaps S, times a smooth cutoff.
+/// Basis: s and p functions on O, an s function on H, Gaussians of unit norm; their overlaps S, times a smooth
+/// cutoff.
 ///
-///   H0_ij = K/2 (e_i + e_j) S_ij (atoms that differ),  e_i delta_ij (one atom)           Wolfsberg and Helmholz (1952)
+///   H0_ij = K/2 (e_i + e_j) S_ij (atoms that differ),  e_i delta_ij (one atom)   [Wolfsberg, Helmholz 1952]
 ///   E = trace(P H0) + 1/2 sum_AB dq_A gamma_AB dq_B + sum_{A<B} a_AB exp(-b_AB r) cutoff(r)
 ///   dq_A = sum_{i on A} (P S)_ii - Z_A,   V_A = sum_B gamma_AB dq_B
-///   H_ij = dE/dP_ij = H0_ij + 1/2 S_ij (V_A + V_B)                           Elstner et al., Phys. Rev. B 58 (1998) 7260
-///   gamma_AB = (r^2 + (1/U_A + 1/U_B)^2 / 4)^{-1/2} exp(-r^2 / l^2) cutoff(r)                     Klopman and Ohno, damped
+///   H_ij = dE/dP_ij = H0_ij + 1/2 S_ij (V_A + V_B)   [Elstner et al., Phys. Rev. B 58 (1998) 7260]
+///   gamma_AB = (r^2 + (1/U_A + 1/U_B)^2 / 4)^{-1/2} exp(-r^2 / l^2) cutoff(r)   [Klopman, Ohno; damped]
 namespace water {
 
 using tessera::Index;
@@ -76,8 +77,9 @@ inline Radial cutoff(double r, double radius) {
   return {1 - x * x * x * (10 - x * (15 - 6 * x)), -30 * x * x * (1 - x) * (1 - x) / (radius - begin)};
 }
 
-/// <a|b> of Gaussians, b at d from a, without cutoff; with `gradient` also its derivative by d. Of s functions it is
-/// g = (2 sqrt(ab) / (a + b))^{3/2} exp(-ab / (a + b) d^2); p functions are derivatives of s functions by their centres.
+/// <a|b> of Gaussians, b at d from a, without cutoff; with `gradient` also its derivative by d. Of s functions
+/// it is g = (2 sqrt(ab) / (a + b))^{3/2} exp(-ab / (a + b) d^2); p functions are derivatives of s functions by
+/// their centres.
 inline double gaussian_overlap(const Orbital& a, const Orbital& b, const Vector& d, Vector& gradient) {
   const double p = a.exponent, q = b.exponent, mu = p * q / (p + q);
   const double g = std::pow(2 * std::sqrt(p * q) / (p + q), 1.5) *
@@ -102,8 +104,8 @@ inline double gaussian_overlap(const Orbital& a, const Orbital& b, const Vector&
 /// Molecules and their matrices. All ranks have the same positions and get the same numbers.
 class Box {
  public:
-  /// Molecules on a cubic lattice of `spacing`, each one's hydrogen atoms towards neighbours, moved at random by up to
-  /// `disorder` along each axis.
+  /// Molecules on a cubic lattice of `spacing`, each one's hydrogen atoms towards neighbours, moved at random by
+  /// up to `disorder` along each axis.
   Box(tessera::Runtime& runtime, Index molecules, double spacing = 6, double disorder = 0.1)
       : runtime_(runtime), molecules_(molecules) {
     Index cells = 1;

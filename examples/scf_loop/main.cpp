@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A self-consistent field with a Hamiltonian of one's own: Hubbard's model in mean field on a ring, half of it filled. Hopping
-// -1 between neighbours, repulsion U where an electron of each spin is on a site:
+// A self-consistent field with a Hamiltonian of one's own: Hubbard's model in mean field on a ring, half of it
+// filled. Hopping -1 between neighbours, repulsion U where an electron of each spin is on a site:
 //
-//   E = sum_s trace(P_s H0) + U sum_i n_i up n_i down,   H_s = H0 + U diag(n of the other spin),   n_i s = (P_s)_ii
+//   E = sum_s trace(P_s H0) + U sum_i n_i up n_i down,   n_i s = (P_s)_ii,
+//   H_s = H0 + U diag(n of the other spin)
 //
 // The ground state is an antiferromagnet, whose energy is known: a staggered field D from D's own equation
 //   1 / U = (1 / sites) sum_k 1 / (2 sqrt(e_k^2 + D^2)),   e_k = -2 cos k,

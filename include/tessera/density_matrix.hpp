@@ -31,8 +31,8 @@ enum class DensityMethod {
   tc2,   ///< trace-correcting purification of second order (Niklasson, Phys. Rev. B 66 (2002) 155115)
   sp2,  ///< the same, each step stretched by the bounds of the gap (Rubensson, J. Chem. Theory Comput. 7 (2011)
         ///< 1233): about half the products; without bounds it is tc2
-  curvy,  ///< least trace(P H) by unitary turns of a projector (curvy steps; seed, eqs. 7 to 10), from a former P or
-          ///< a purification with a loose filter: few products where that P is near
+  curvy,  ///< least trace(P H) by unitary turns of a projector (seed, eqs. 7 to 10), from a former P or from a
+          ///< purification with a loose filter: few products where that P is near
   dense,  ///< the occupied states of the dense eigenproblem (eigensolve)
 };
 
@@ -60,7 +60,7 @@ struct DensityProblem {
   std::optional<double> chemical_potential{};
   /// Z with Z^H S Z = I of a former computation with an overlap nearby: it is refined. Null: it is computed.
   const BlockSparseMatrix<T>* inverse_factor = nullptr;
-  /// P of a former computation nearby, of this occupation, half-stored, of H's block sizes: curvy begins with it.
+  /// P of a former computation nearby, of this occupation, half-stored, of H's block sizes: where curvy begins.
   const BlockSparseMatrix<T>* density = nullptr;
   /// Of a former computation with a Hamiltonian nearby, widened by how far that is (2-norm of the change in the
   /// orthonormal basis): what sp2 stretches its steps with.

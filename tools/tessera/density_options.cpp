@@ -18,9 +18,8 @@ namespace {
 
 /// The values of --method; their words are the library's names.
 constexpr std::array density_methods{
-    DensityMethod::automatic, DensityMethod::sign, DensityMethod::trs4,
-    DensityMethod::tc2,       DensityMethod::sp2,  DensityMethod::curvy,
-    DensityMethod::dense,
+    DensityMethod::automatic, DensityMethod::sign,  DensityMethod::trs4,  DensityMethod::tc2,
+    DensityMethod::sp2,       DensityMethod::curvy, DensityMethod::dense,
 };
 
 std::vector<std::string> system_names() {

@@ -267,8 +267,8 @@ TYPED_TEST(Density, WhatCannotBeIsAStatus) {
   }
 }
 
-/// Curvy steps turn the density of a Hamiltonian nearby; what is no such density is a status, and so is one of other
-/// states, for which the gradient is zero, too.
+/// Curvy steps turn the density of a Hamiltonian nearby; what is no such density is a status, and so is one of
+/// other states, for which the gradient is zero, too.
 TYPED_TEST(Density, CurvyStepsBeginWithAFormerDensity) {
   using T = TypeParam;
   Runtime& runtime = this->runtime();

@@ -12,8 +12,9 @@ namespace tessera::scf_test {
 using namespace density_test;
 using test::Matrix;
 
-/// Hubbard's repulsion U in mean field, on any core Hamiltonian and overlap: E = sum_s trace(P_s H0) + U sum_i n_i up n_i down,
-/// n_i s = (P_s)_ii; H_s = H0 + U diag(n of the other spin). Of a closed shell both n are P_ii / 2.
+/// Hubbard's repulsion U in mean field, on any core Hamiltonian and overlap: E = sum_s trace(P_s H0) + U sum_i
+/// n_i up n_i down, n_i s = (P_s)_ii; H_s = H0 + U diag(n of the other spin). Of a closed shell both n are P_ii
+/// / 2.
 template <class T>
 struct MeanField {
   Matrix<T> core, overlap;
@@ -54,7 +55,8 @@ struct DenseScf {
   Index steps = 0;
 };
 
-/// Mixing of densities until nothing changes; it begins with the lowest states of `first`. states[s] of occupation f.
+/// Mixing of densities until nothing changes; it begins with the lowest states of `first`. states[s] of
+/// occupation f.
 template <class T>
 DenseScf<T> dense_scf(const MeanField<T>& model, const std::vector<Matrix<T>>& first,
                       const std::vector<Index>& states, double occupation, double mixing = 0.3) {

@@ -46,7 +46,8 @@ TEST(Coefficients, AreThoseOfKolafa) {
   test::expect_refused("order", [] { (void)aspc_coefficients(13); });
 }
 
-/// The same with LAPACK: (sum_j B_j P_j S_j) S^{-1}, its Hermitian part, and the nearest projector in the metric of S.
+/// The same with LAPACK: (sum_j B_j P_j S_j) S^{-1}, its Hermitian part, and the nearest projector in the metric
+/// of S.
 TYPED_TEST(Extrapolation, PredictsWhatThePredictorSays) {
   using T = TypeParam;
   Runtime& runtime = this->runtime();
@@ -72,7 +73,8 @@ TYPED_TEST(Extrapolation, PredictsWhatThePredictorSays) {
   ASSERT_TRUE(r) << r.status().message();
   const auto inverse = decompose(s);
   const auto raw = product(ps, function_of(inverse, [](double x) { return 1 / x; }));
-  // In the orthonormal basis of S^{1/2} the nearest projector has the eigenvectors of 2 P S P's largest eigenvalues.
+  // In the orthonormal basis of S^{1/2} the nearest projector has the eigenvectors of 2 P S P's largest
+  // eigenvalues.
   const auto root = function_of(inverse, [](double x) { return std::sqrt(x); }),
              inverse_root = function_of(inverse, [](double x) { return 1 / std::sqrt(x); });
   auto hermitian =
@@ -90,7 +92,8 @@ template <class T>
 class ExtrapolationInDouble : public RuntimeTest<T> {};
 TYPED_TEST_SUITE(ExtrapolationInDouble, ::testing::Types<double>);
 
-/// With half the time step the prediction is at least nearly four times as good, and far better than the last density.
+/// With half the time step the prediction is at least nearly four times as good, and far better than the last
+/// density.
 TYPED_TEST(ExtrapolationInDouble, ConvergesWithTheTimeStep) {
   using T = TypeParam;
   Runtime& runtime = this->runtime();

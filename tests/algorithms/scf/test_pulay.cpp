@@ -27,7 +27,8 @@ Rows gram(const Rows& e) {
   return b;
 }
 
-/// The least combination is orthogonal to all differences of the vectors (Lagrange's condition), and its factors sum to 1.
+/// The least combination is orthogonal to all differences of the vectors (Lagrange's condition), and its factors
+/// sum to 1.
 TEST(Pulay, TheCombinationIsTheLeast) {
   for (const std::size_t count : {1u, 2u, 5u, 8u}) {
     const auto b = gram(random_vectors(count, 12));

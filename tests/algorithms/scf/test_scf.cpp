@@ -120,7 +120,8 @@ TYPED_TEST(ScfInDouble, EqualSpinsAreAClosedShell) {
   EXPECT_EQ(open.steps.size(), closed.steps.size());
 }
 
-/// Where H depends strongly on P, Pulay's combination takes fewer steps than damping, and the minimisation none that rises.
+/// Where H depends strongly on P, Pulay's combination takes fewer steps than damping, and the minimisation none
+/// that rises.
 TYPED_TEST(ScfInDouble, PulayTakesFewerStepsThanDamping) {
   using T = TypeParam;
   Runtime& runtime = this->runtime();
