@@ -87,6 +87,24 @@ class GradientTest {
   int still_ = 0;
 };
 
+/// Turns the projector by the step of the parabola, or by less where the energy would rise; not at all where it
+/// always does: near the end, where the filter decides about the direction.
+template <class T>
+void take_step(CurvySteps<T>& steps, double filter_eps) {
+  auto& channel = steps.channels.front();
+  const double before = inner_product(channel.hamiltonian, channel.x),
+               noise = std::abs(before) * (100 * static_cast<double>(precision<T>) + 0.1 * filter_eps);
+  double t = steps.step_at_fixed_hamiltonian();
+  constexpr int trials = 5;
+  for (int trial = 0; trial < trials; ++trial, t *= 0.25) {
+    auto x = std::move(steps.turned(t).front());
+    if (inner_product(channel.hamiltonian, x) > before + noise) continue;
+    channel.x = std::move(x);
+    return;
+  }
+  steps.restart();
+}
+
 }  // namespace
 
 template <class T>
@@ -129,7 +147,7 @@ Projector<T> minimise_energy(BlockAlgebra<T>& algebra, const OrthonormalProblem<
     const bool over = std::isfinite(gradient) && test.over(iteration, gradient);
     if (std::isfinite(gradient) && !over) {
       steps.choose_directions();
-      channel.x = std::move(steps.turned(steps.step_at_fixed_hamiltonian()).front());
+      take_step(steps, algebra.filter_eps());
     }
     algebra.finish();
     algebra.end_step({.stage = curvy_stage,

@@ -66,7 +66,10 @@ BlockSparseMatrix<T> CurvySteps<T>::preconditioned(const CurvyChannel<T>& channe
   if (!(initial > 0)) return rest;
   // Near the end Newton's steps converge quadratically if they are solved well enough.
   const double norm = frobenius_norm(channel.hamiltonian);
-  const double enough = initial * std::min(1e-2, initial / (norm * norm));
+  // Below what the filter leaves of a block there is nothing to solve for.
+  const double noise =
+      algebra_.filter_eps() * algebra_.filter_eps() * static_cast<double>(x.pattern().blocks());
+  const double enough = std::max(initial * std::min(1e-2, initial / (norm * norm)), noise);
   // Where X is no projector to the last digit, G has a part that A makes zero: not to be followed.
   const double least = 1e-4 * norm / std::sqrt(static_cast<double>(x.rows()));
   auto b = hermitian_commutator(algebra_, 1, x, g);
@@ -143,7 +146,8 @@ void CurvySteps<T>::form_series() {
 
 template <class T>
 double CurvySteps<T>::step_at_fixed_hamiltonian() const noexcept {
-  return curvature_ > 0 ? std::min(-slope_ / curvature_, longest_step_) : longest_step_;
+  // A preconditioned direction is a step by itself.
+  return std::min(curvature_ > 0 ? -slope_ / curvature_ : 1, longest_step_);
 }
 
 template <class T>
