@@ -113,6 +113,12 @@ void BlockAlgebra<T>::count_products() {
 }
 
 template <class T>
+void BlockAlgebra<T>::count_products(Index products, double flop) noexcept {
+  step_products_ += products;
+  step_flop_ += flop;
+}
+
+template <class T>
 void BlockAlgebra<T>::end_step(IterationStep step, const Matrix& iterate) {
   finish();
   step.occupation = occupation(iterate);

@@ -82,6 +82,8 @@ class BlockAlgebra {
   void finish();
   /// Adds the products since the last step to the report: what belongs to no step.
   void count_products();
+  /// Counts the products of another computation as those of the present step.
+  void count_products(Index products, double flop) noexcept;
 
  private:
   Sequence& sequence();

@@ -39,6 +39,12 @@ void require_density(const Runtime& runtime, const DensityProblem<T>& problem,
     require_operand("inverse_factor", runtime, *problem.inverse_factor, false);
     require_sizes("inverse_factor", problem.inverse_factor->layout(), layout);
   }
+  if (problem.density) {
+    if (options.method != DensityMethod::curvy)
+      throw InvalidArgument("density", "a matrix", "none for methods other than curvy");
+    require_operand("density", runtime, *problem.density, true);
+    require_sizes("density", problem.density->layout(), layout);
+  }
   number("occupation", problem.occupation, 1e-300, "a number above 0");
   number("temperature", problem.temperature, 0, "a number of at least 0");
   number("filter_eps", options.filter_eps, 0, "a number of at least 0");
@@ -83,13 +89,13 @@ template <class T>
 std::uint64_t density_hash(const DensityProblem<T>& problem, const DensityOptions& options) {
   const auto matrix = [](const BlockSparseMatrix<T>* a) { return a ? shape_hash(*a) : 1; };
   const GapBounds gap = problem.gap.value_or(GapBounds{});
-  return argument_hash(shape_hash(problem.hamiltonian), matrix(problem.overlap),
-                       matrix(problem.inverse_factor), problem.electrons, problem.occupation,
-                       problem.temperature, problem.chemical_potential.value_or(0.5), problem.gap.has_value(),
-                       gap.homo.upper, gap.lumo.lower, options.method, options.filter_eps, options.tolerance,
-                       options.iterations, options.sign_order, options.factor_order, options.scaled,
-                       options.electron_tolerance, options.energy_weighted, options.check,
-                       options.mixed_precision, options.monitor == nullptr);
+  return argument_hash(
+      shape_hash(problem.hamiltonian), matrix(problem.overlap), matrix(problem.inverse_factor),
+      matrix(problem.density), problem.electrons, problem.occupation, problem.temperature,
+      problem.chemical_potential.value_or(0.5), problem.gap.has_value(), gap.homo.upper, gap.lumo.lower,
+      options.method, options.filter_eps, options.tolerance, options.iterations, options.sign_order,
+      options.factor_order, options.scaled, options.electron_tolerance, options.energy_weighted,
+      options.check, options.mixed_precision, options.monitor == nullptr);
 }
 
 namespace {
@@ -105,6 +111,8 @@ Projector<T> projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& pr
     case DensityMethod::tc2:
     case DensityMethod::sp2:
       return purify_tc2(algebra, problem, options);
+    case DensityMethod::curvy:
+      return minimise_energy(algebra, problem, options);
     default:
       return purify_trs4(algebra, problem, options);
   }
@@ -204,6 +212,13 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
         .spectrum = spectrum_of(runtime, orthonormal),
         .gap = method == DensityMethod::sp2 || method == DensityMethod::sign ? problem.gap : std::nullopt,
         .chemical_potential = problem.chemical_potential};
+    BlockSparseMatrix<T> start;
+    if (problem.density) {
+      start = basis.density_to_orthonormal(algebra, algebra.in_layout(*problem.density, h.layout()),
+                                           problem.overlap);
+      algebra.scale(1 / problem.occupation, start);
+      inner.start = &start;
+    }
     auto found = projector(algebra, inner, method, options);
     algebra.finish();
     result.chemical_potential = found.chemical_potential;
@@ -246,6 +261,8 @@ const char* to_string(DensityMethod method) noexcept {
       return "purification";
     case DensityMethod::fermi:
       return "fermi";
+    case DensityMethod::curvy:
+      return "curvy";
     case DensityMethod::dense:
       return "dense";
   }

@@ -20,11 +20,28 @@ OrthonormalBasis<T>::OrthonormalBasis(BlockAlgebra<T>& algebra, const Matrix& ov
   refine_inverse_factor(algebra, overlap, factor_, of_factor);
 }
 
+namespace {
+
+/// F^H A F
+template <class T>
+BlockSparseMatrix<T> congruent(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& a,
+                               const BlockSparseMatrix<T>& factor) {
+  const auto right = algebra.product(1, a, factor, full_layout(a.layout()));
+  return algebra.product(1, {factor, Op::adjoint}, right, a.layout());
+}
+
+}  // namespace
+
 template <class T>
 BlockSparseMatrix<T> OrthonormalBasis<T>::to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& a) const {
-  if (!factor_.valid()) return algebra.copied(a);
-  const auto az = algebra.product(1, a, factor_, full_layout(a.layout()));
-  return algebra.product(1, {factor_, Op::adjoint}, az, a.layout());
+  return factor_.valid() ? congruent(algebra, a, factor_) : algebra.copied(a);
+}
+
+template <class T>
+BlockSparseMatrix<T> OrthonormalBasis<T>::density_to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& p,
+                                                                 const Matrix* overlap) const {
+  if (!factor_.valid()) return algebra.copied(p);
+  return congruent(algebra, p, algebra.product(1, *overlap, factor_, full_layout(p.layout())));
 }
 
 template <class T>

@@ -24,6 +24,8 @@ class OrthonormalBasis {
 
   /// Z^H A Z, A half-stored: half-stored.
   Matrix to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& a) const;
+  /// Z^{-1} P Z^{-H}, with Z^{-1} = Z^H S; P half-stored: half-stored.
+  Matrix density_to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& p, const Matrix* overlap) const;
   /// Z X Z^H, X half-stored, in a half-stored layout.
   Matrix from_orthonormal(BlockAlgebra<T>& algebra, const Matrix& x, const BlockLayout& layout) const;
   /// Z; empty for the identity.

@@ -19,6 +19,8 @@ struct OrthonormalProblem {
   SpectralInterval spectrum{};              ///< that holds all eigenvalues
   std::optional<GapBounds> gap{};           ///< that is known
   std::optional<double> chemical_potential{};
+  const BlockSparseMatrix<T>* start =
+      nullptr;  ///< of curvy steps: nearly the projector, half-stored; null: none is known
 };
 
 /// The projector onto the occupied states, and what the way there has told.
@@ -46,6 +48,18 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
 template <class T>
 Projector<T> projector_by_sign(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,
                                const DensityOptions& options);
+
+/// The least trace(H' X) of all projectors, by curvy steps (curvy_steps.hpp): from `start`, or from a purification
+/// with a loose filter. Convergence: ||[H', X]||_F / sqrt(n), relative to the width of the spectrum.
+/// @throws IterationEnded
+template <class T>
+Projector<T> minimise_energy(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem,
+                             const DensityOptions& options);
+
+/// McWeeny's steps on a matrix with which an iteration is to begin, until it is nearly a projector.
+/// @throws IterationEnded, of this stage, if it is none onto so many states
+template <class T>
+void purify_start(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& x, double states, const char* stage);
 
 /// Nothing or everything is occupied, or there is nothing: no iteration tells.
 template <class T>

@@ -36,6 +36,8 @@ enum class DensityMethod {
   /// has few zeros. P has no filter but that of its blocks at the end; there is no inverse factor.
   purification,
   fermi,  ///< at a temperature alone: the Fermi operator by polynomials, in levels of falling temperature
+  curvy,  ///< least trace(P H) by unitary turns of a projector (seed, eqs. 7 to 10), from a former P or from a
+          ///< purification with a loose filter: few products where that P is near
   dense,  ///< the occupied states of the dense eigenproblem (eigensolve); at a temperature all states
 };
 
@@ -67,6 +69,8 @@ struct DensityProblem {
   std::optional<double> chemical_potential{};
   /// Z with Z^H S Z = I of a former computation with an overlap nearby: it is refined. Null: it is computed.
   const BlockSparseMatrix<T>* inverse_factor = nullptr;
+  /// P of a former computation nearby, of this occupation, half-stored, of H's block sizes: where curvy begins.
+  const BlockSparseMatrix<T>* density = nullptr;
   /// Of a former computation with a Hamiltonian nearby, widened by how far that is (2-norm of the change in the
   /// orthonormal basis; see narrowed in density_state.hpp): what sp2 stretches its steps with, and where the
   /// search of sign begins.

@@ -68,9 +68,9 @@ every_example_is_whole() {
     [[ -f $folder/main.cpp && -f $folder/README.md ]] || { echo "$name: main.cpp or README.md is missing"; wrong=1; }
     grep -qw "$name" "$root/examples/CMakeLists.txt" || { echo "$name: not in examples/CMakeLists.txt"; wrong=1; }
   done
-  # Only public headers of the library, MPI and CUDA.
-  ! grep -rhE '^ *# *include' "$root"/examples --include='*.cpp' |
-    grep -vE '<(tessera/tessera\.hpp|mpi\.h|cuda_runtime\.h|[a-z_]+)>$' || wrong=1
+  # Only public headers of the library, MPI and CUDA, and headers of the example's own.
+  ! grep -rhE '^ *# *include' "$root"/examples --include='*.?pp' |
+    grep -vE '(<(tessera/tessera\.hpp|mpi\.h|cuda_runtime\.h|[a-z_]+)>|"[a-z_]+\.hpp")$' || wrong=1
   return "$wrong"
 }
 

@@ -21,8 +21,9 @@ namespace {
 
 /// The values of --method; their words are the library's names.
 constexpr std::array density_methods{
-    DensityMethod::automatic, DensityMethod::sign,         DensityMethod::trs4,  DensityMethod::tc2,
-    DensityMethod::sp2,       DensityMethod::purification, DensityMethod::fermi, DensityMethod::dense,
+    DensityMethod::automatic, DensityMethod::sign,  DensityMethod::trs4,
+    DensityMethod::tc2,       DensityMethod::sp2,   DensityMethod::purification,
+    DensityMethod::fermi,     DensityMethod::curvy, DensityMethod::dense,
 };
 
 std::vector<std::string> system_names() {
@@ -43,6 +44,7 @@ bool takes_mu(const DensityProgramOptions& options) {
 /// What a method begins its work on the gap with.
 bool takes_gap(const DensityProgramOptions& options) {
   const bool by_method = options.method == DensityMethod::sign || options.method == DensityMethod::sp2 ||
+                         options.method == DensityMethod::purification ||
                          options.method == DensityMethod::automatic;
   return by_method && options.temperature == 0 && !options.mu;
 }
@@ -144,7 +146,7 @@ void add_system(OptionTable& table, DensityProgramOptions& options) {
 }
 
 void add_former(OptionTable& table, DensityProgramOptions& options) {
-  const std::string methods = "--method sp2, sign or auto at temperature 0, without --mu";
+  const std::string methods = "--method sp2, purification, sign or auto at temperature 0, without --mu";
   table
       .form(
           "--gap-bounds", options.gap_bounds, "HOMO:LUMO", parse_gap_bounds,
@@ -174,12 +176,11 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
   std::vector<std::pair<std::string, DensityMethod>> methods;
   for (const DensityMethod method : density_methods) methods.emplace_back(to_string(method), method);
   table.group("Method");
-  table.choice("--method", options.method, methods,
-               "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; "
-               "polynomials of a "
-               "--temperature (fermi); or the dense eigenproblem; auto is trs4, with --mu sign, with bounds "
-               "of the gap "
-               "sp2, with a temperature fermi");
+  table.choice(
+      "--method", options.method, methods,
+      "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; direct "
+      "minimisation (curvy); polynomials of a --temperature (fermi); or the dense eigenproblem; auto is "
+      "trs4, with --mu sign, with bounds of the gap sp2, with a temperature fermi");
   table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
       .shown_as("EPS");
   table
@@ -197,9 +198,12 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
           },
           "--method sign or --mu");
   table.integer("--factor-order", options.factor_order, 2, 5, "of the iteration for Z with Z^H S Z = I")
-      .needs([&options,
-              iterates] { return iterates() && (!options.generate.empty() || !options.overlap.empty()); },
-             "an overlap, and a --method that iterates");
+      .needs(
+          [&options, iterates] {
+            return iterates() && options.method != DensityMethod::purification &&
+                   (!options.generate.empty() || !options.overlap.empty());
+          },
+          "an overlap, and a --method that iterates with blocks");
   table.integer("--panel", options.panel, 1, 1 << 20, "rows and columns of a panel, about")
       .chosen("from the order and the machine", 0);
 }

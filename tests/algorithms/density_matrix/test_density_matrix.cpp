@@ -11,9 +11,9 @@ namespace {
 using namespace density_test;
 using test::Matrix;
 
-constexpr DensityMethod all_methods[] = {DensityMethod::sign,         DensityMethod::trs4,
-                                         DensityMethod::tc2,          DensityMethod::sp2,
-                                         DensityMethod::purification, DensityMethod::dense};
+constexpr DensityMethod all_methods[] = {
+    DensityMethod::sign,         DensityMethod::trs4,  DensityMethod::tc2,  DensityMethod::sp2,
+    DensityMethod::purification, DensityMethod::curvy, DensityMethod::dense};
 
 template <class T>
 class Density : public RuntimeTest<T> {
@@ -300,6 +300,57 @@ TYPED_TEST(Density, WhatCannotBeIsAStatus) {
   }
 }
 
+/// Curvy steps turn the density of a Hamiltonian nearby; what is no such density is a status, and so is one of
+/// other states, for which the gradient is zero, too.
+TYPED_TEST(Density, CurvyStepsBeginWithAFormerDensity) {
+  using T = TypeParam;
+  Runtime& runtime = this->runtime();
+  auto chain = make_chain<T>(7, 1);
+  const auto former = decompose(chain.hamiltonian, chain.overlap);
+  const auto twice = [](T x, Index, Index) { return T(2) * x; };
+  const auto p = blocks_of(runtime, mapped(reference_density(former, chain.occupied), twice), chain.sizes);
+  const auto s = blocks_of(runtime, chain.overlap, chain.sizes);
+  const auto change = random_hermitian<T>(chain.overlap.rows(), 8);
+  chain.hamiltonian =
+      mapped(chain.hamiltonian, [&](T x, Index i, Index j) { return x + RealOf<T>(1e-4) * change(i, j); });
+  const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes);
+  DensityProblem<T> problem{.hamiltonian = h, .overlap = &s, .electrons = 2.0 * double(chain.occupied)};
+  const DensityOptions options{.method = DensityMethod::curvy, .filter_eps = 0};
+  const auto afresh = density_matrix<T>(runtime, problem, options);
+  problem.density = &p;
+  const auto r = density_matrix<T>(runtime, problem, options);
+  check_density(r, chain, decompose(chain.hamiltonian, chain.overlap), 2, 2e4 * this->eps);
+  EXPECT_LT(r.steps.size(), afresh.steps.size());
+  EXPECT_LT(r.products, afresh.products);
+  // With a filter the gradient ends at its noise, and the energy is right all the same.
+  problem.density = nullptr;
+  for (const double eps : {1e-4, 1e-6}) {
+    const auto filtered =
+        density_matrix<T>(runtime, problem, {.method = DensityMethod::curvy, .filter_eps = eps});
+    ASSERT_TRUE(filtered) << filtered.status().message();
+    EXPECT_NEAR(filtered.energy, afresh.energy,
+                std::max(0.1 * eps, 1e3 * this->eps) * double(chain.occupied));
+  }
+  problem.density = &p;
+
+  problem.electrons -= 4;
+  const auto others = density_matrix<T>(runtime, problem, options);
+  EXPECT_EQ(others.status().code, StatusCode::no_gap) << others.status().message();
+  problem.electrons += 4;
+  // States of H, but not the lowest ones: where nothing couples them no step leads away.
+  const std::vector<double> levels{-1, -0.5, 0.5, 1}, occupations{2, 0, 2, 0};
+  const auto diagonal = [&](const std::vector<double>& values) {
+    Matrix<T> a(4, 4);
+    for (Index i = 0; i < 4; ++i) a(i, i) = T(RealOf<T>(values[std::size_t(i)]));
+    return blocks_of(runtime, a, {2, 2});
+  };
+  const auto apart = diagonal(levels), excited = diagonal(occupations);
+  const auto stationary =
+      density_matrix<T>(runtime, {.hamiltonian = apart, .electrons = 4, .density = &excited}, options);
+  EXPECT_EQ(stationary.status().code, StatusCode::no_gap) << stationary.status().message();
+  EXPECT_FALSE(stationary.density.valid());
+}
+
 TYPED_TEST(Density, BadArguments) {
   using T = TypeParam;
   Runtime& runtime = this->runtime();
@@ -319,6 +370,8 @@ TYPED_TEST(Density, BadArguments) {
   refuses("inverse_factor", {.hamiltonian = h, .inverse_factor = &h});
   for (const double electrons : {-2.0, 3.0, 1e9, std::nan("")})
     refuses("electrons", {.hamiltonian = h, .electrons = electrons});
+  refuses("density", {.hamiltonian = h, .density = &h});
+  refuses("density", {.hamiltonian = h, .density = &other}, {.method = DensityMethod::curvy});
   refuses("occupation", {.hamiltonian = h, .occupation = 0});
   refuses("chemical_potential", {.hamiltonian = h, .chemical_potential = INFINITY});
   refuses("chemical_potential", {.hamiltonian = h, .chemical_potential = 1}, {.method = DensityMethod::trs4});

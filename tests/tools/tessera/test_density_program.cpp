@@ -112,7 +112,8 @@ TEST_F(DensityProgram, MethodsAgreeOnWater) {
   const double energy = result(dense)["energy"];
   for (const std::string more :
        {"--method auto", "--method sign", "--method sign --sign-order 4 --factor-order 2", "--method trs4",
-        "--method tc2", "--method sp2", "--method trs4 --filter 0", "--method trs4 --type z --filter 1e-7"}) {
+        "--method tc2", "--method sp2", "--method curvy", "--method trs4 --filter 0",
+        "--method trs4 --type z --filter 1e-7"}) {
     const Json json = record(small_water + more);
     const Json& found = result(json);
     EXPECT_TRUE(passed(json)) << more;
