@@ -63,8 +63,13 @@ struct PolynomialStep {
   std::uint32_t footprint() const noexcept { return diagonal ? 1 : 0; }
 };
 
-/// X := c0 I + c2 Y in another type, both triangles, and its sums. Operands as those of PolynomialStep, but x is written.
-/// Rows and columns that only X has are zero; those that only Y has are left out.
+/// X := c0 I + c2 Y in another type, both triangles, and its sums.
+/// | operand | mode    | shape                        | what                                              |
+/// |---------|---------|------------------------------|---------------------------------------------------|
+/// | x       | write   | tile or batch                | rows and columns that only X has are zero         |
+/// | y       | read    | tile or batch                | those that only Y has are left out; triangle as in PolynomialStep |
+/// | sums    | write   | array of count HermitianSums |                                                   |
+/// | work    | scratch | array                        | sums_work(count)                                  |
 template <class S, class T>
 struct ShiftedCopy {
   static constexpr const char* name = "shifted_copy";
@@ -79,14 +84,14 @@ struct ShiftedCopy {
 };
 
 /// The pairs of types of ShiftedCopy.
-#define TESSERA_FOR_HERMITIAN_COPIES(MACRO)                                                          \
-  MACRO(float, float)                                                                                \
-  MACRO(double, double)                                                                              \
-  MACRO(double, float)                                                                               \
-  MACRO(float, double)                                                                               \
-  MACRO(std::complex<float>, std::complex<float>)                                                    \
-  MACRO(std::complex<double>, std::complex<double>) MACRO(std::complex<double>, std::complex<float>) \
-      MACRO(std::complex<float>, std::complex<double>)
+#define TESSERA_FOR_HERMITIAN_COPIES(MACRO)         \
+  MACRO(float, float)                               \
+  MACRO(double, double)                             \
+  MACRO(double, float)                              \
+  MACRO(float, double)                              \
+  MACRO(std::complex<float>, std::complex<float>)   \
+  MACRO(std::complex<double>, std::complex<double>) \
+  MACRO(std::complex<double>, std::complex<float>) MACRO(std::complex<float>, std::complex<double>)
 
 /// Rows of the split matrices: tensor cores want columns that begin at multiples of 16 bytes.
 constexpr Index split_rows(Index n) noexcept {
