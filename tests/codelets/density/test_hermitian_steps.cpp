@@ -159,8 +159,9 @@ TYPED_TEST(HermitianSteps, PolynomialsAndTheirSums) {
               exact.dot += weight * double(real_part(conjugate(before) * value));
             }
           EXPECT_LE(difference(part_of(result, k, n), expected), 10 * this->eps);
-          // Sums of positive terms carry roundings of their size; those of the other two are no larger.
-          const double scale = 20 * (exact.square + double(rows));
+          // A sum of m terms, in any order, is off by at most m eps times the sum of their moduli, also that of the test
+          // (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2); those of the other two are no larger.
+          const double scale = 2 * double(rows * n) * (exact.square + double(rows));
           EXPECT_NEAR(found[std::size_t(k)].trace, exact.trace, scale * this->eps);
           EXPECT_NEAR(found[std::size_t(k)].square, exact.square, scale * this->eps);
           EXPECT_NEAR(found[std::size_t(k)].dot, exact.dot, scale * this->eps);
