@@ -91,6 +91,7 @@ BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProble
   const DenseEigenpairs<T> pairs = dense_eigenpairs(algebra, problem, std::min(states + 1, n));
   const auto value = [&](Index k) { return pairs.values[static_cast<std::size_t>(k)]; };
   const double homo = value(states - 1), lumo = states < n ? value(states) : none;
+  result.error = std::numeric_limits<double>::quiet_NaN();  // not measured yet
   result.gap = {{homo, homo}, {lumo, lumo}};
   result.chemical_potential = states < n ? (homo + lumo) / 2 : homo;
   const double width = pairs.values.back() - value(0);

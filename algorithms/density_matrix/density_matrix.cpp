@@ -163,7 +163,7 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
     const auto hp = algebra.product(problem.occupation, problem.hamiltonian, p, full_layout(p.layout()));
     result.energy_weighted = algebra.product(1, p, hp, p.layout());
   }
-  result.error = 3 * before * before;
+  if (!purified) result.error = 3 * before * before;
   if (options.check) {
     result.error = result.idempotency = idempotency_error(algebra, p, problem.overlap);
     result.commutator =

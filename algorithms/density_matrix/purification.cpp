@@ -122,7 +122,6 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
   Purification<T> state(problem.gap ? "sp2" : "tc2", algebra, problem, options);
   StepChoice choice(problem.spectrum, problem.gap);
   auto& x = state.x;
-  const double n = static_cast<double>(x.rows());
   for (;;) {
     const Traces before = state.traces;
     const StretchedStep step = choice.next(before, problem.states);
@@ -133,14 +132,9 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
       next = c != 0 ? algebra.sum({{b, &x}, {c, &algebra.identity(x.layout())}}) : algebra.sum({{b, &x}});
     const ProductSums sums = algebra.product(a, x, x, b != 0 ? 1 : 0, next, &x);
     x = std::move(next);
-    const double after = sums.frobenius_norm * sums.frobenius_norm;
-    state.traces = {sums.trace, after};
-    // Of X^2 = (next - b X - c I) / a.
-    const double dot = (sums.dot - b * before.square - c * before.trace) / a;
-    const double fourth = (after + b * b * before.square + c * c * n - 2 * b * sums.dot - 2 * c * sums.trace +
-                           2 * b * c * before.trace) /
-                          (a * a);
-    const Idempotency found = state.control.idempotency_of(before, dot, fourth);
+    state.traces = {sums.trace, sums.frobenius_norm * sums.frobenius_norm};
+    const Idempotency found =
+        state.control.idempotency_before(before, polynomial, state.traces, sums.dot, x.rows());
     state.end_step(found, polynomial, std::sqrt(before.square), step.stretch == 1);
     // A step of second order doubles at most what one side lacks.
     if (state.control.nearly_idempotent(state.traces, found, 2, 3) &&

@@ -9,6 +9,17 @@
 
 namespace tessera::detail {
 
+Idempotency PurificationControl::idempotency_before(const Traces& x, const StepPolynomial& step,
+                                                    const Traces& next, double dot, Index order) const {
+  const double a = step[2], b = step[1], c = step[0], n = static_cast<double>(order);
+  // X^2 = (X_next - b X - c I) / a
+  const double cube = (dot - b * x.square - c * x.trace) / a;
+  const double fourth =
+      (next.square + b * b * x.square + c * c * n - 2 * b * dot - 2 * c * next.trace + 2 * b * c * x.trace) /
+      (a * a);
+  return idempotency_of(x, cube, fourth);
+}
+
 bool PurificationControl::nearly_idempotent(const Traces& x, const Idempotency& found, double grows,
                                             int patience) {
   const double v = found.v();

@@ -38,6 +38,10 @@ class PurificationControl {
     const double rounding = (8e-16 + start_.precision * start_.precision) * x.square;
     return {x.square - 2 * dot + fourth, x.trace - x.square, rounding};
   }
+  /// The same of an X of this order before a step of second order, X_next = c I + b X + a X^2, from what is known after it.
+  /// @param dot trace(X X_next)
+  Idempotency idempotency_before(const Traces& x, const StepPolynomial& step, const Traces& next, double dot,
+                                 Index order) const;
   /// McWeeny's step would be the last one: it leaves three times the square. `grows`: by how much at most the step
   /// after `found` has moved X from idempotent. Also where the filter, or rounding, lets X come no nearer.
   /// `patience`: steps for which X may seem to come no nearer on its way.

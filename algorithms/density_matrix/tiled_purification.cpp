@@ -40,7 +40,6 @@ class TiledPurification {
     const TileLayout layout = aligned(sequence.runtime(), h.layout());
     HermitianTiles<F> x(sequence.runtime(), layout), y(sequence.runtime(), layout);
     x.assign(sequence, spectrum_.upper / width, -1 / width, h);
-    order_ = layout.rows;
     Traces before = traces(x.sums());
     y.multiply(sequence, x, x);
     for (double v = 1;;) {
@@ -51,10 +50,11 @@ class TiledPurification {
       const bool ahead = v > 0.05;
       if (ahead) y.multiply(sequence, x, x);
       const HermitianSums sums = x.sums();
-      const Idempotency found = idempotency(before, polynomial, sums);
+      const Traces after = traces(sums);
+      const Idempotency found = control_.idempotency_before(before, polynomial, after, sums.dot, layout.rows);
       v = found.v();
       const double norm = std::sqrt(before.square);
-      before = traces(sums);
+      before = after;
       algebra_.count_product(flop_of_product());
       end_step(found, polynomial, norm, before, step.stretch == 1);
       if (control_.nearly_idempotent(before, found, 2, 3) && std::abs(before.trace - states_) < 0.5)
@@ -69,6 +69,8 @@ class TiledPurification {
     return control_.gap(static_cast<double>(precision<F>) * std::sqrt(order), problem_.hamiltonian.rows());
   }
   double chemical_potential() const { return control_.chemical_potential(); }
+  /// ||X^2 - X||_F / ||X||_F that the last step leaves.
+  double idempotency() const { return idempotency_; }
 
  private:
   /// Products of half numbers are several times as fast where the columns of the one tile begin at multiples of 16 bytes:
@@ -81,15 +83,6 @@ class TiledPurification {
   static Traces traces(const HermitianSums& sums) { return {sums.trace, sums.square}; }
   double flop_of_product() const {
     return flop_factor<T> * std::pow(static_cast<double>(problem_.hamiltonian.rows()), 3);
-  }
-  /// Of the X before a step, from the sums after it: X^2 = (next - b X - c I) / a.
-  Idempotency idempotency(const Traces& before, const StepPolynomial& p, const HermitianSums& next) const {
-    const double a = p[2], b = p[1], c = p[0], n = static_cast<double>(order_);
-    const double dot = (next.dot - b * before.square - c * before.trace) / a;
-    const double fourth = (next.square + b * b * before.square + c * c * n - 2 * b * next.dot -
-                           2 * c * next.trace + 2 * b * c * before.trace) /
-                          (a * a);
-    return control_.idempotency_of(before, dot, fourth);
   }
   void end_step(const Idempotency& found, const StepPolynomial& polynomial, double norm, const Traces& after,
                 bool keeps_order) {
@@ -121,6 +114,7 @@ class TiledPurification {
                        .electrons = problem_.occupation * sums.trace,
                        .energy = std::numeric_limits<double>::quiet_NaN()});
     control_.expect_result(traces(sums), found);
+    idempotency_ = 3 * std::max(0.0, found.v_squared) / (norm * norm);
     return square;
   }
 
@@ -130,7 +124,7 @@ class TiledPurification {
   PurificationControl control_;
   StepChoice choice_;
   const SpectralInterval spectrum_;
-  Index order_ = 0;  ///< of X
+  double idempotency_ = 0;
 };
 
 }  // namespace
@@ -170,6 +164,7 @@ BlockSparseMatrix<T> purify_in_tiles(BlockAlgebra<T>& algebra, const DensityProb
     }
     result.chemical_potential = purification.chemical_potential();
     result.gap = purification.gap();
+    result.error = purification.idempotency();
     const auto p = problem.overlap ? from_standard(sequence, *x, factor) : x->tiles_in_full(sequence);
     auto density = from_tiled(sequence, p, h.layout(), options.filter_eps);
     finish(sequence);

@@ -8,7 +8,8 @@
 namespace tessera::detail {
 
 /// P of states of occupation 1, half-stored in H's layout, by trace-correcting purification of dense matrices in the tiles
-/// of their lower triangles; the result gets mu and the bounds of the gap.
+/// of their lower triangles; the result gets mu, the bounds of the gap and the
+/// error that the last step leaves.
 ///
 /// S = L L^H, H' = L^{-1} H L^{-H}; X as in purify_tc2, each product n^3 flops, in float unless the options say otherwise;
 /// McWeeny's step in T; P = L^{-H} X L^{-1}. A GPU that can hold everything has one tile.

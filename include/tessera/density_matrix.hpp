@@ -107,7 +107,8 @@ struct DensityOptions {
 
 /// A density matrix and what follows from it. Status: that of IterationReport, and no_gap (the wanted number of
 /// states cannot be told from the others: degenerate, or a metal; also where the search for mu ends between two
-/// numbers of electrons); not_positive_definite (S). The density is there with success alone.
+/// numbers of electrons); not_positive_definite (S). The density is there with success alone. Error: the idempotency if it
+/// was measured, else what the last step leaves; NaN where neither is known (dense).
 template <class T>
 struct DensityResult : IterationReport {
   /// P, in H's layout: occupation sum_occupied c_i c_i^H, P S P = occupation P; at a temperature

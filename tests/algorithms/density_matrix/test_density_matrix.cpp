@@ -105,6 +105,27 @@ TYPED_TEST(Density, IterationsInFloatAndALastStepInDouble) {
   }
 }
 
+/// Without a check the error is an estimate of what the check measures, or not known.
+TYPED_TEST(Density, ErrorsWithoutACheck) {
+  using T = TypeParam;
+  const auto chain = make_chain<T>(7, 1);
+  const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes),
+             s = blocks_of(this->runtime(), chain.overlap, chain.sizes);
+  for (const DensityMethod method :
+       {DensityMethod::purification, DensityMethod::trs4, DensityMethod::dense}) {
+    SCOPED_TRACE(to_string(method));
+    const auto r = density_matrix(
+        this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = 2.0 * double(chain.occupied)},
+        {.method = method, .filter_eps = 0, .check = false});
+    ASSERT_TRUE(r) << r.status().message();
+    if (method == DensityMethod::dense)
+      EXPECT_TRUE(std::isnan(r.error));
+    else
+      EXPECT_LE(r.error, 1e3 * this->eps);
+    EXPECT_EQ(r.idempotency, 0);
+  }
+}
+
 TYPED_TEST(Density, TracesBoundTheGap) {
   using T = TypeParam;
   auto chain = make_chain<T>(12, 4);

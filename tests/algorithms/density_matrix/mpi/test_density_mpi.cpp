@@ -23,12 +23,12 @@ void check_methods(Runtime& runtime, unsigned seed) {
   const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes, Symmetry::hermitian, seed),
              s = blocks_of(runtime, chain.overlap, chain.sizes, Symmetry::hermitian, 2 * seed);
   const double tolerance = 2e4 * double(precision<T>);
-  for (const DensityMethod method :
-       {DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2, DensityMethod::dense}) {
+  for (const DensityMethod method : {DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2,
+                                     DensityMethod::purification, DensityMethod::dense}) {
     SCOPED_TRACE(::testing::Message() << to_string(method) << " seed " << seed);
     const auto r = density_matrix(
         runtime, {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
-        {.method = method, .filter_eps = 0});
+        {.method = method, .filter_eps = 0, .mixed_precision = false});
     ASSERT_TRUE(r) << r.status().message();
     EXPECT_LE(difference(gathered(r.density), expected), tolerance);
     EXPECT_NEAR(r.electrons, double(chain.occupied), tolerance * double(chain.occupied));
@@ -45,6 +45,29 @@ TEST(DensityMpi, EveryMethodGivesThatOfLapack) {
   Runtime runtime({}, Communicator::world());
   check_methods<double>(runtime, 4);
   check_methods<std::complex<float>>(runtime, 0);
+}
+
+/// Dense matrices of several tiles, dealt to the ranks, with iterations in both precisions.
+TEST(DensityMpi, PurificationOfManyTiles) {
+  Runtime runtime({}, Communicator::world());
+  using T = std::complex<double>;
+  const auto chain = make_chain<T>(40, 1);
+  ASSERT_GT(chain.hamiltonian.rows(), 2 * 64);
+  const Matrix<T> expected = reference_density(decompose(chain.hamiltonian, chain.overlap), chain.occupied);
+  const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes),
+             s = blocks_of(runtime, chain.overlap, chain.sizes, Symmetry::hermitian, 3);
+  for (const bool mixed : {true, false}) {
+    SCOPED_TRACE(mixed ? "mixed precision" : "double precision");
+    const auto r = density_matrix(
+        runtime, {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
+        {.method = DensityMethod::purification, .filter_eps = 0, .mixed_precision = mixed});
+    ASSERT_TRUE(r) << r.status().message();
+    EXPECT_LE(difference(gathered(r.density), expected), mixed ? 1e-5 : 1e-11);
+    EXPECT_NEAR(r.electrons, double(chain.occupied), 1e-9);
+    double numbers[] = {r.energy, -r.energy};
+    runtime.all_reduce_max(numbers, 2);
+    EXPECT_EQ(numbers[0], -numbers[1]);
+  }
 }
 
 TEST(DensityMpi, FunctionsOfMatrices) {
@@ -89,7 +112,8 @@ TEST(DensityMpi, KPointsAtATemperature) {
   for (const auto& h : points)
     batch.problems.push_back({.hamiltonian = h, .electrons = electrons, .temperature = kt});
   for (const DensityMethod method : {DensityMethod::fermi, DensityMethod::dense}) {
-    const auto r = density_matrices(runtime, batch, {.method = method, .filter_eps = 0});
+    const auto r =
+        density_matrices(runtime, batch, {.method = method, .filter_eps = 0, .mixed_precision = false});
     ASSERT_TRUE(r) << r.status().message();
     EXPECT_NEAR(r.chemical_potential, mu, 1e-11);
     EXPECT_NEAR(r.electrons, electrons, 1e-11);
