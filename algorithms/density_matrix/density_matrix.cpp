@@ -95,7 +95,8 @@ std::uint64_t density_hash(const DensityProblem<T>& problem, const DensityOption
       problem.chemical_potential.value_or(0.5), problem.gap.has_value(), gap.homo.upper, gap.lumo.lower,
       options.method, options.filter_eps, options.tolerance, options.iterations, options.sign_order,
       options.factor_order, options.scaled, options.electron_tolerance, options.energy_weighted,
-      options.check, options.mixed_precision, options.monitor == nullptr);
+      options.check, options.mixed_precision.value_or(options.filter_eps >= 1e-7),
+      options.monitor == nullptr);
 }
 
 namespace {

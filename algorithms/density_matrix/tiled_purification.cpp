@@ -170,7 +170,8 @@ BlockSparseMatrix<T> purify_in_tiles(BlockAlgebra<T>& algebra, const DensityProb
     finish(sequence);
     return density;
   };
-  if (options.mixed_precision && iterates_in_single<T>(algebra.runtime())) return purify(Single<T>{});
+  const bool mixed = options.mixed_precision.value_or(options.filter_eps >= 1e-7);
+  if (mixed && iterates_in_single<T>(algebra.runtime())) return purify(Single<T>{});
   return purify(T{});
 }
 

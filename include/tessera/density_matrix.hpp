@@ -92,8 +92,9 @@ struct DensityOptions {
   int factor_order = 3;    ///< of inverse_factor
   bool scaled = true;      ///< MatrixFunctionOptions::scaled
   /// purification: of matrices in double the iterations are in float, and the last step in double: P's elements are then off by
-  /// some float roundings over the gap (relative to the width of the spectrum), the energy by their square.
-  bool mixed_precision = true;
+  /// some float roundings over the gap (relative to the width of the spectrum), the energy by their square. Unset: where the
+  /// filter is at least 1e-7, as float tells no less apart.
+  std::optional<bool> mixed_precision{};
   /// Electrons by which a search for mu may miss; if not positive: half a state (sign), or a tenth of the
   /// filter, but at least 1e3 roundings, times their number (fermi).
   double electron_tolerance = 0;
