@@ -8,6 +8,7 @@
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purify.hpp>
 #include <tessera/algorithms/density_matrix/solve_density.hpp>
+#include <tessera/algorithms/density_matrix/submatrix_density.hpp>
 #include <tessera/algorithms/density_matrix/thermal_density.hpp>
 #include <tessera/algorithms/density_matrix/tiled_purification.hpp>
 #include <tessera/density_matrix.hpp>
@@ -56,6 +57,8 @@ void require_density(const Runtime& runtime, const DensityProblem<T>& problem,
     throw InvalidArgument("sign_order", fmt::to_string(options.sign_order), "2 to 7");
   if (options.factor_order < 2 || options.factor_order > 5)
     throw InvalidArgument("factor_order", fmt::to_string(options.factor_order), "2 to 5");
+  if (options.group_order < 0)
+    throw InvalidArgument("group_order", fmt::to_string(options.group_order), "at least 0");
   const DensityMethod method = chosen_method(problem, options);
   const bool at_temperature = method == DensityMethod::fermi || method == DensityMethod::dense;
   if (problem.temperature > 0 && !at_temperature)
@@ -94,7 +97,7 @@ std::uint64_t density_hash(const DensityProblem<T>& problem, const DensityOption
       matrix(problem.density), problem.electrons, problem.occupation, problem.temperature,
       problem.chemical_potential.value_or(0.5), problem.gap.has_value(), gap.homo.upper, gap.lumo.lower,
       options.method, options.filter_eps, options.tolerance, options.iterations, options.sign_order,
-      options.factor_order, options.scaled, options.electron_tolerance, options.energy_weighted,
+      options.factor_order, options.scaled, options.group_order, options.electron_tolerance, options.energy_weighted,
       options.check, options.mixed_precision.value_or(options.filter_eps >= 1e-7),
       options.monitor == nullptr);
 }
@@ -201,6 +204,8 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
                          std::round(problem.electrons / problem.occupation) >= static_cast<double>(h.rows());
     if (method == DensityMethod::purification && !trivial)
       return finish(purify_in_tiles(algebra, problem, options, result), true);
+    if (method == DensityMethod::submatrix && !trivial)
+      return finish(density_of_submatrices(algebra, problem, options, result), true);
     OrthonormalBasis<T> basis;
     if (problem.overlap && h.rows() > 0)
       basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);
@@ -260,6 +265,8 @@ const char* to_string(DensityMethod method) noexcept {
       return "sp2";
     case DensityMethod::purification:
       return "purification";
+    case DensityMethod::submatrix:
+      return "submatrix";
     case DensityMethod::fermi:
       return "fermi";
     case DensityMethod::curvy:

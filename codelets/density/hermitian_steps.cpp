@@ -16,7 +16,7 @@ V one_of(const V& batch, Index index, Index count) noexcept {
   return batch.block(0, index * cols, batch.rows, cols);
 }
 
-/// The sums of a tile, by columns.
+/// The sums of a part of a column.
 template <class T>
 void add_column(const T* before, const T* x, Index rows, double weight, HermitianSums& sums) noexcept {
   double square = 0, dot = 0;
@@ -28,10 +28,18 @@ void add_column(const T* before, const T* x, Index rows, double weight, Hermitia
   sums.square += weight * square;
   sums.dot += weight * dot;
 }
+/// The same of column j of a Hermitian matrix below the diagonal, with its mirror image, over the first `own` columns.
+template <class T>
+void add_below(const T* before, const T* x, Index j, Index rows, Index own, HermitianSums& sums) noexcept {
+  const Index both = std::clamp<Index>(own - j - 1, 0, rows);  // rows whose mirror image is in an own column
+  if (j < own) add_column(before, x, both, 2, sums);
+  if (j < own) add_column(before + both, x + both, rows - both, 1, sums);
+}
 
-/// x := c0 I + c1 x + c2 y for one matrix; if it is not to be read, x holds nothing before.
+/// x := c0 I + c1 x + c2 y for one matrix; if it is not to be read, x holds nothing before; without y: c0 I + c1 x.
 template <bool reads_x, class S, class T>
-HermitianSums step(double c0, double c1, double c2, MatrixView<const S> y, MatrixView<T> x, bool diagonal) {
+HermitianSums step(double c0, double c1, double c2, MatrixView<const S> y, MatrixView<T> x, bool diagonal,
+                   Index own) {
   HermitianSums sums;
   std::vector<T> before(static_cast<std::size_t>(x.rows));
   for (Index j = 0; j < x.cols; ++j) {
@@ -42,14 +50,15 @@ HermitianSums step(double c0, double c1, double c2, MatrixView<const S> y, Matri
       old = reads_x ? column[i] : T(0);
       using Wide = std::conditional_t<sizeof(S) >= sizeof(T), S, T>;
       using Real = RealOf<Wide>;
-      const bool inside = i < y.rows && j < y.cols;
-      column[i] = inside ? T(Real(c2) * Wide(y(i, j)) + Real(c1) * Wide(old)) : T(0);
+      const bool inside = !y.data || (i < y.rows && j < y.cols);
+      const Wide added = y.data && inside ? Real(c2) * Wide(y(i, j)) : Wide(0);
+      column[i] = inside ? T(added + Real(c1) * Wide(old)) : T(0);
     }
     if (diagonal) {
-      column[j] = T(real_part(column[j]) + RealOf<T>(j < y.cols ? c0 : 0));
-      sums.trace += real_part(column[j]);
-      add_column(before.data() + j, column + j, 1, 1, sums);
-      add_column(before.data() + j + 1, column + j + 1, x.rows - j - 1, 2, sums);
+      column[j] = T(real_part(column[j]) + RealOf<T>(!y.data || j < y.cols ? c0 : 0));
+      if (j < own) sums.trace += real_part(column[j]);
+      if (j < own) add_column(before.data() + j, column + j, 1, 1, sums);
+      add_below(before.data() + j + 1, column + j + 1, j, x.rows - j - 1, own, sums);
       for (Index i = j + 1; i < x.rows; ++i) x(j, i) = conjugate(column[i]);
     } else {
       add_column(before.data(), column, x.rows, 2, sums);
@@ -67,6 +76,10 @@ void run(const HostContext& on, const HermitianProduct<T>& task) {
     const auto a = task.count > 1 ? one_of(*task.a, m, task.count) : *task.a;
     const auto b = task.count > 1 ? one_of(*task.b, m, task.count) : *task.b;
     const auto c = one_of(*task.c, m, task.count);
+    if (task.whole) {
+      la::gemm<T>(on, task.op_a, task.op_b, 1, a, b, T(task.c.beta()), c);
+      continue;
+    }
     if (task.squares()) {
       la::herk<T>(on, Uplo::lower, task.op_a, 1, a, task.c.beta(), c);
       continue;
@@ -85,17 +98,22 @@ void run(const HostContext& on, const HermitianProduct<T>& task) {
 
 template <class T>
 void run(const HostContext&, const PolynomialStep<T>& task) {
-  for (Index m = 0; m < task.count; ++m)
-    (*task.sums)[static_cast<std::size_t>(m)] =
-        step<true, T, T>(task.c0, task.c1, task.c2, one_of(*task.y, m, task.count),
-                         one_of(*task.x, m, task.count), task.diagonal);
+  for (Index m = 0; m < task.count; ++m) {
+    const auto x = one_of(*task.x, m, task.count);
+    const auto y = task.y ? one_of(*task.y, m, task.count) : MatrixView<const T>{};
+    const auto index = static_cast<std::size_t>(m);
+    (*task.sums)[index] = step<true, T, T>(task.c0, task.c1, task.c2, y, x, task.diagonal,
+                                           task.own ? (*task.own)[index] : x.cols);
+  }
 }
 
 template <class S, class T>
 void run(const HostContext&, const ShiftedCopy<S, T>& task) {
-  for (Index m = 0; m < task.count; ++m)
-    (*task.sums)[static_cast<std::size_t>(m)] = step<false, S, T>(
-        task.c0, 0, task.c2, one_of(*task.y, m, task.count), one_of(*task.x, m, task.count), task.diagonal);
+  for (Index m = 0; m < task.count; ++m) {
+    const auto x = one_of(*task.x, m, task.count);
+    (*task.sums)[static_cast<std::size_t>(m)] =
+        step<false, S, T>(task.c0, 0, task.c2, one_of(*task.y, m, task.count), x, task.diagonal, x.cols);
+  }
 }
 
 #define TESSERA_DEFINE(T)                  \

@@ -35,6 +35,9 @@ enum class DensityMethod {
   /// tc2 (sp2 where the gap is known) of dense matrices in tiles: n^3 flops a product, for n up to some 10,000, and where P
   /// has few zeros. P has no filter but that of its blocks at the end; there is no inverse factor.
   purification,
+  /// purification of the dense principal submatrices of groups of blocks with their environments, of which the groups' columns
+  /// are kept: its cost grows with n alone. How far an environment reaches follows from the filter.
+  submatrix,
   fermi,  ///< at a temperature alone: the Fermi operator by polynomials, in levels of falling temperature
   curvy,  ///< least trace(P H) by unitary turns of a projector (seed, eqs. 7 to 10), from a former P or from a
           ///< purification with a loose filter: few products where that P is near
@@ -95,6 +98,8 @@ struct DensityOptions {
   /// some float roundings over the gap (relative to the width of the spectrum), the energy by their square. Unset: where the
   /// filter is at least 1e-7, as float tells no less apart.
   std::optional<bool> mixed_precision{};
+  /// submatrix: basis functions of a group of blocks, about. 0: those for which the submatrices are the least work.
+  Index group_order = 0;
   /// Electrons by which a search for mu may miss; if not positive: half a state (sign), or a tenth of the
   /// filter, but at least 1e3 roundings, times their number (fermi).
   double electron_tolerance = 0;
@@ -159,6 +164,24 @@ struct DensityResult : IterationReport {
 /// Source: the recursion f <- f^2 / (f^2 + (1 - f)^2) of Niklasson (Phys. Rev. B 68 (2003) 233104), which is k =
 /// 2, with polynomials in place of its inverse; moments after Silver and others (J. Comput. Phys. 124 (1996)
 /// 115).
+/// Of method submatrix steps 1 to 4 are others:
+///
+/// 1. H and S in a basis that is orthonormal within each block (inverse Cholesky factors of S's diagonal blocks), and the
+///    coupling ||H_ij - mu S_ij|| / gap of each two blocks; mu and the gap are those of the problem, or found from small
+///    environments in the way of step 3.
+/// 2. Groups of near blocks. A group's environment: the blocks i to which a path of blocks leads from the group whose
+///    couplings have a product of at least 600 filters, an estimate of ||P_ij||; 48 functions of a small basis have an
+///    environment of some 1000. With group_order 0 the groups' order is that with the least sum of n^3 over all
+///    environments: of matrices of little sparsity there is one group, of all.
+/// 3. For all submatrices of H and S at once, in float unless the options say otherwise: S^{-1/2} by polynomials, X as in
+///    tc2 (sp2 with the gap of step 1), each step chosen by the trace over the groups' own columns: no mu is searched for.
+///    McWeeny's step for these columns, in T and in the metric of S.
+/// 4. P is the Hermitian part of the columns: its trace with H is exactly theirs. By how much the columns differ from it is
+///    the error that the environments leave in P's elements; if that is more than 400 filters, steps 2 to 4 are repeated
+///    with larger ones. P S P = P holds up to this error, and no step corrects it.
+///
+/// Source: Lass, Schade, Kuehne, Plessl, SC20 (2020); the trace over columns of local matrices: Yang, Phys. Rev. Lett. 66
+/// (1991) 1438.
 /// @throws InvalidArgument naming the argument: matrices that are not half-stored Hermitian, of other block
 /// sizes or of another Runtime; electrons below 0, above occupation n, or (without a temperature) no whole
 /// number of states; an occupation, temperature, filter or tolerance that is negative or no number; a

@@ -21,9 +21,9 @@ namespace {
 
 /// The values of --method; their words are the library's names.
 constexpr std::array density_methods{
-    DensityMethod::automatic, DensityMethod::sign,  DensityMethod::trs4,
-    DensityMethod::tc2,       DensityMethod::sp2,   DensityMethod::purification,
-    DensityMethod::fermi,     DensityMethod::curvy, DensityMethod::dense,
+    DensityMethod::automatic, DensityMethod::sign,         DensityMethod::trs4,      DensityMethod::tc2,
+    DensityMethod::sp2,       DensityMethod::purification, DensityMethod::submatrix, DensityMethod::fermi,
+    DensityMethod::curvy,     DensityMethod::dense,
 };
 
 std::vector<std::string> system_names() {
@@ -45,6 +45,7 @@ bool takes_mu(const DensityProgramOptions& options) {
 bool takes_gap(const DensityProgramOptions& options) {
   const bool by_method = options.method == DensityMethod::sign || options.method == DensityMethod::sp2 ||
                          options.method == DensityMethod::purification ||
+                         options.method == DensityMethod::submatrix ||
                          options.method == DensityMethod::automatic;
   return by_method && options.temperature == 0 && !options.mu;
 }
@@ -146,7 +147,8 @@ void add_system(OptionTable& table, DensityProgramOptions& options) {
 }
 
 void add_former(OptionTable& table, DensityProgramOptions& options) {
-  const std::string methods = "--method sp2, purification, sign or auto at temperature 0, without --mu";
+  const std::string methods =
+      "--method sp2, purification, submatrix, sign or auto at temperature 0, without --mu";
   table
       .form(
           "--gap-bounds", options.gap_bounds, "HOMO:LUMO", parse_gap_bounds,
@@ -178,8 +180,9 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
   table.group("Method");
   table.choice(
       "--method", options.method, methods,
-      "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; direct "
-      "minimisation (curvy); polynomials of a --temperature (fermi); or the dense eigenproblem; auto is "
+      "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices, or of those of "
+      "groups with their environments (submatrix); direct minimisation (curvy); polynomials of a "
+      "--temperature (fermi); or the dense eigenproblem; auto is "
       "trs4, with --mu sign, with bounds of the gap sp2, with a temperature fermi");
   table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
       .shown_as("EPS");
@@ -201,6 +204,7 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
       .needs(
           [&options, iterates] {
             return iterates() && options.method != DensityMethod::purification &&
+                   options.method != DensityMethod::submatrix &&
                    (!options.generate.empty() || !options.overlap.empty());
           },
           "an overlap, and a --method that iterates with blocks");

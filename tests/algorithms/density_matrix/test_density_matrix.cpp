@@ -12,8 +12,8 @@ using namespace density_test;
 using test::Matrix;
 
 constexpr DensityMethod all_methods[] = {
-    DensityMethod::sign,         DensityMethod::trs4,  DensityMethod::tc2,  DensityMethod::sp2,
-    DensityMethod::purification, DensityMethod::curvy, DensityMethod::dense};
+    DensityMethod::sign,         DensityMethod::trs4,      DensityMethod::tc2,   DensityMethod::sp2,
+    DensityMethod::purification, DensityMethod::submatrix, DensityMethod::curvy, DensityMethod::dense};
 
 template <class T>
 class Density : public RuntimeTest<T> {
@@ -72,6 +72,39 @@ TYPED_TEST(Density, EveryMethodGivesThatOfLapack) {
       EXPECT_EQ(r.density.layout(), h.layout());
     }
   }
+}
+
+/// Of a long chain: environments that are a part of it, groups of a given and of the cheapest order.
+TYPED_TEST(Density, SubmatricesOfAChain) {
+  using T = TypeParam;
+  const bool single = sizeof(RealOf<T>) == 4;
+  const auto chain = make_chain<T>(100, 1);
+  const auto exact = decompose(chain.hamiltonian, chain.overlap);
+  const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes, Symmetry::hermitian, 0, 1e-9),
+             s = blocks_of(this->runtime(), chain.overlap, chain.sizes, Symmetry::hermitian, 3, 1e-9);
+  const Matrix<T> expected = reference_density(exact, chain.occupied);
+  double energy = 0;
+  for (Index k = 0; k < chain.occupied; ++k) energy += double(exact.values[std::size_t(k)]);
+  for (const double filter : {1e-4, 1e-6})
+    for (const Index order : {0, 5, 60}) {
+      if (single && filter < 1e-5) continue;
+      SCOPED_TRACE(::testing::Message() << "filter " << filter << ", groups of " << order);
+      const auto r = density_matrix(
+          this->runtime(),
+          {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
+          {.method = DensityMethod::submatrix, .filter_eps = filter, .group_order = order});
+      ASSERT_TRUE(r) << r.status().message();
+      EXPECT_LE(difference(gathered(r.density), expected), 200 * filter);
+      // The energy of a molecule of five functions.
+      EXPECT_NEAR(r.energy, energy, (single ? 1e-5 : filter > 1e-5 ? 1e-5 : 1e-9) * 100);
+      EXPECT_NEAR(r.electrons, double(chain.occupied), (single ? 1e-4 : filter > 1e-5 ? 1e-4 : 1e-8) * 100);
+      EXPECT_LT(exact.values[std::size_t(chain.occupied - 1)], r.chemical_potential);
+      EXPECT_GT(exact.values[std::size_t(chain.occupied)], r.chemical_potential);
+      ASSERT_FALSE(r.steps.empty());
+      EXPECT_EQ(r.steps.back().stage, std::string("columns"));
+      EXPECT_LT(r.steps.back().occupation, 0.6);  // the largest submatrix
+      EXPECT_LE(r.idempotency, 200 * filter);
+    }
 }
 
 TYPED_TEST(Density, IterationsInFloatAndALastStepInDouble) {
@@ -133,7 +166,8 @@ TYPED_TEST(Density, TracesBoundTheGap) {
   for (Index i = 4; i < chain.hamiltonian.rows(); i += 5) chain.hamiltonian(i, i) += T(20);
   const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes);
   const auto exact = decompose(chain.hamiltonian);
-  for (const DensityMethod method : {DensityMethod::trs4, DensityMethod::tc2, DensityMethod::purification}) {
+  for (const DensityMethod method :
+       {DensityMethod::trs4, DensityMethod::tc2, DensityMethod::purification, DensityMethod::submatrix}) {
     SCOPED_TRACE(to_string(method));
     const auto r = density_matrix(this->runtime(),
                                   {.hamiltonian = h, .electrons = double(chain.occupied), .occupation = 1},
@@ -370,6 +404,36 @@ TYPED_TEST(Density, CurvyStepsBeginWithAFormerDensity) {
       density_matrix<T>(runtime, {.hamiltonian = apart, .electrons = 4, .density = &excited}, options);
   EXPECT_EQ(stationary.status().code, StatusCode::no_gap) << stationary.status().message();
   EXPECT_FALSE(stationary.density.valid());
+}
+
+/// S' of a block basis may have eigenvalues far from 1: more levels of its inverse square root.
+TYPED_TEST(Density, SubmatricesOfANearlySingularOverlap) {
+  using T = TypeParam;
+  const auto chain = make_chain<T>(6, 1);
+  const Index n = chain.hamiltonian.rows();
+  auto values = geometric(0.02, 2, n);
+  const Matrix<T> overlap = of_spectrum<T>(values, 5);
+  // H c = e S c with e = -1 and 1.
+  const auto root = function_of(decompose(overlap), [](double x) { return std::sqrt(x); });
+  std::vector<double> energies(std::size_t(n), 1.0);
+  for (Index k = 0; k < chain.occupied; ++k) energies[std::size_t(k)] = -1;
+  Matrix<T> hamiltonian = product(product(root, of_spectrum<T>(energies, 6)), root);
+  for (Index j = 0; j < n; ++j)
+    for (Index i = 0; i <= j; ++i)
+      hamiltonian(i, j) = i == j ? T(real_part(hamiltonian(i, i))) : conjugate(hamiltonian(j, i));
+  const auto h = blocks_of(this->runtime(), hamiltonian, chain.sizes),
+             s = blocks_of(this->runtime(), overlap, chain.sizes);
+  const auto r =
+      density_matrix(this->runtime(),
+                     {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
+                     {.method = DensityMethod::submatrix, .filter_eps = 0, .mixed_precision = false});
+  ASSERT_TRUE(r) << r.status().message();
+  const double tolerance = 1e6 * this->eps;  // two to three orders of condition
+  EXPECT_NEAR(r.energy, -double(chain.occupied), tolerance);
+  EXPECT_LE(r.idempotency, tolerance);
+  EXPECT_LE(
+      difference(gathered(r.density), reference_density(decompose(hamiltonian, overlap), chain.occupied)),
+      10 * tolerance);
 }
 
 TYPED_TEST(Density, BadArguments) {

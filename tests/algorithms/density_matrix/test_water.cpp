@@ -78,8 +78,9 @@ TEST_F(WaterDensity, OfALargeBasis) {
   for (const std::vector<Index>& blocks : {std::vector<Index>{13, 5, 5}, {23}}) {
     const Box box = read(dzvp, blocks);
     const Matrix<double> expected = exact(box, dzvp);
-    for (const DensityMethod method : {DensityMethod::purification, DensityMethod::trs4, DensityMethod::tc2,
-                                       DensityMethod::sign, DensityMethod::dense}) {
+    for (const DensityMethod method :
+         {DensityMethod::submatrix, DensityMethod::purification, DensityMethod::trs4, DensityMethod::tc2,
+          DensityMethod::sign, DensityMethod::dense}) {
       SCOPED_TRACE(::testing::Message() << to_string(method) << " blocks " << blocks[0]);
       const DensityProblem<double> problem{.hamiltonian = box.h, .overlap = &box.s, .electrons = 256};
       check(density_matrix(runtime(), problem, {.method = method, .filter_eps = 1e-6}), dzvp, expected, 1e-9,
@@ -106,8 +107,14 @@ TEST_F(WaterDensity, OfASmallBasis) {
   const auto r = density_matrix(runtime(), again, {.filter_eps = 1e-6});
   EXPECT_EQ(r.method, DensityMethod::sp2);
   check(r, dftb, expected, 1e-9, 2e-4);
-  check(density_matrix(runtime(), problem, {.method = DensityMethod::purification, .filter_eps = 1e-6}), dftb,
-        expected, 1e-9, 2e-4);
+  for (const DensityMethod method : {DensityMethod::purification, DensityMethod::submatrix})
+    check(density_matrix(runtime(), problem, {.method = method, .filter_eps = 1e-6}), dftb, expected, 1e-9,
+          2e-4);
+  // Groups of six molecules, whose environments are about half of the box.
+  const auto groups = density_matrix(
+      runtime(), problem, {.method = DensityMethod::submatrix, .filter_eps = 1e-5, .group_order = 36});
+  check(groups, dftb, expected, 1e-7, 2e-3);
+  EXPECT_LT(groups.steps.back().occupation, 0.8);
   // The traces of blocks of atoms come to the filter's noise before the iteration ends.
   const Box atoms = read(dftb, {4, 1, 1});
   check(density_matrix(runtime(), {.hamiltonian = atoms.h, .overlap = &atoms.s, .electrons = 2048},

@@ -23,8 +23,9 @@ void check_methods(Runtime& runtime, unsigned seed) {
   const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes, Symmetry::hermitian, seed),
              s = blocks_of(runtime, chain.overlap, chain.sizes, Symmetry::hermitian, 2 * seed);
   const double tolerance = 2e4 * double(precision<T>);
-  for (const DensityMethod method : {DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2,
-                                     DensityMethod::purification, DensityMethod::dense}) {
+  for (const DensityMethod method :
+       {DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2, DensityMethod::purification,
+        DensityMethod::submatrix, DensityMethod::dense}) {
     SCOPED_TRACE(::testing::Message() << to_string(method) << " seed " << seed);
     const auto r = density_matrix(
         runtime, {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
@@ -67,6 +68,31 @@ TEST(DensityMpi, PurificationOfManyTiles) {
     double numbers[] = {r.energy, -r.energy};
     runtime.all_reduce_max(numbers, 2);
     EXPECT_EQ(numbers[0], -numbers[1]);
+  }
+}
+
+/// Groups with their environments, dealt to the ranks.
+TEST(DensityMpi, SubmatricesOfAChain) {
+  Runtime runtime({}, Communicator::world());
+  using T = double;
+  const auto chain = make_chain<T>(60, 1);
+  const Matrix<T> expected = reference_density(decompose(chain.hamiltonian, chain.overlap), chain.occupied);
+  const auto h = blocks_of(runtime, chain.hamiltonian, chain.sizes, Symmetry::hermitian, 5, 1e-9),
+             s = blocks_of(runtime, chain.overlap, chain.sizes, Symmetry::hermitian, 3, 1e-9);
+  for (const bool mixed : {true, false}) {
+    SCOPED_TRACE(mixed ? "mixed precision" : "double precision");
+    const auto r = density_matrix(
+        runtime, {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
+        {.method = DensityMethod::submatrix, .filter_eps = 1e-6, .mixed_precision = mixed});
+    ASSERT_TRUE(r) << r.status().message();
+    EXPECT_LE(difference(gathered(r.density), expected), 2e-4);
+    EXPECT_NEAR(r.electrons, double(chain.occupied), 1e-5);
+    EXPECT_EQ(r.density.layout(), h.layout());
+    EXPECT_LT(r.steps.back().occupation, 0.5);  // the largest submatrix
+    double numbers[] = {r.energy, -r.energy, r.error, -r.error};
+    runtime.all_reduce_max(numbers, 4);
+    EXPECT_EQ(numbers[0], -numbers[1]);
+    EXPECT_EQ(numbers[2], -numbers[3]);
   }
 }
 

@@ -1,0 +1,375 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/block_sparse/lanczos.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
+#include <tessera/algorithms/density_matrix/block_algebra.hpp>
+#include <tessera/algorithms/density_matrix/inverse_root_levels.hpp>
+#include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
+#include <tessera/algorithms/density_matrix/submatrix_batches.hpp>
+
+namespace tessera::detail {
+
+std::vector<SubmatrixBatch> batches_of(const Runtime& runtime, const std::vector<Submatrix>& submatrices,
+                                       std::size_t element_bytes) {
+  std::vector<std::size_t> turn(submatrices.size());
+  std::iota(turn.begin(), turn.end(), std::size_t{0});
+  std::stable_sort(turn.begin(), turn.end(), [&](std::size_t a, std::size_t b) {
+    const Submatrix &x = submatrices[a], &y = submatrices[b];
+    return x.owner != y.owner ? x.owner < y.owner : x.order > y.order;
+  });
+  // Few orders, so that memory fits again; on GPUs columns that begin at multiples of 16 bytes.
+  const bool gpus = runtime.any_gpus();
+  const auto padded = [&](Index order) {
+    const Index step = !gpus ? 1 : order > 512 ? 64 : 16;
+    return ceil_div(std::max<Index>(order, 1), step) * step;
+  };
+  const double bytes = gpus ? 192e6 : 16e6;
+  const auto workers = static_cast<std::size_t>(std::max<Index>(runtime.common_workers(), 1));
+  const std::size_t fair =
+      gpus ? 1024
+           : std::max<std::size_t>(turn.size() / (4 * workers * static_cast<std::size_t>(runtime.size())), 1);
+  std::vector<SubmatrixBatch> batches;
+  for (const std::size_t s : turn) {
+    const Submatrix& submatrix = submatrices[s];
+    const double order = static_cast<double>(padded(submatrix.order));
+    const auto most = std::min(fair, static_cast<std::size_t>(std::max(
+                                         1.0, bytes / (order * order * static_cast<double>(element_bytes)))));
+    if (batches.empty() || batches.back().owner != submatrix.owner || batches.back().index.size() >= most)
+      batches.push_back({submatrix.owner, padded(submatrix.order), 0, {}});
+    SubmatrixBatch& batch = batches.back();
+    batch.width = std::max(batch.width, submatrix.own_order);
+    batch.index.push_back(s);
+  }
+  return batches;
+}
+
+template <class T, class F>
+SubmatrixBatches<T, F>::SubmatrixBatches(Runtime& runtime, const SubmatrixSource& source,
+                                         const std::vector<Submatrix>& submatrices,
+                                         const BlockDimension& dimension)
+    : runtime_(runtime),
+      source_(source),
+      batches_(batches_of(runtime, submatrices, sizeof(F))),
+      sequence_(std::make_unique<Sequence>(runtime)) {
+  std::size_t split = 0, sums = 0, krylov = 0, columns = 0;
+  for (const SubmatrixBatch& batch : batches_) {
+    std::vector<SubmatrixMember> members;
+    std::vector<SubmatrixPlace> places;
+    std::vector<Index> own;
+    for (const std::size_t s : batch.index) {
+      const Submatrix& submatrix = submatrices[s];
+      const auto first = static_cast<Index>(places.size());
+      Index row = 0;
+      for (const Index block : submatrix.blocks) {
+        const Index size = dimension.size(block);
+        places.push_back({static_cast<std::int32_t>(block), static_cast<std::int32_t>(row),
+                          static_cast<std::int32_t>(size), static_cast<std::int32_t>(members.size())});
+        row += size;
+      }
+      std::sort(places.begin() + first, places.end(),
+                [](const SubmatrixPlace& x, const SubmatrixPlace& y) { return x.block < y.block; });
+      members.push_back({first, static_cast<Index>(places.size()), submatrix.order});
+      own.push_back(submatrix.own_order);
+    }
+    const Index count = batch.count();
+    const auto bytes = [&](std::size_t each) {
+      return Data::bytes(runtime_, static_cast<std::size_t>(count) * each, batch.owner);
+    };
+    pieces_.push_back({make_task_list(runtime, members, batch.owner),
+                       make_task_list(runtime, places, batch.owner),
+                       make_task_list(runtime, own, batch.owner), piece(batch), piece(batch),
+                       bytes(sizeof(HermitianSums)), Data()});
+    if (runtime.gpus() > 0) {
+      const int gpu =
+          runtime.gpu_of_part(static_cast<Index>(pieces_.size()) - 1, static_cast<Index>(batches_.size()));
+      pieces_.back().x.set_gpu(gpu);
+      pieces_.back().z.set_gpu(gpu);
+    }
+    split = std::max(split, split_work(batch.n, count, false));
+    sums = std::max(sums, sums_work(count));
+    krylov = std::max(krylov, lanczos_work<F>(batch.n, count));
+    columns = std::max(columns, columns_work<F, T>(batch.n, batch.width));
+    flop_ += flop_factor<F> * std::pow(static_cast<double>(batch.n), 3) * static_cast<double>(count);
+  }
+  if (!runtime.any_gpus()) return;
+  if (std::is_same_v<F, float>) split_work_ = Data::scratch(runtime, split);
+  sums_work_ = Data::scratch(runtime, sums);
+  lanczos_work_ = Data::scratch(runtime, krylov);
+  columns_work_ = Data::scratch(runtime, columns);
+}
+
+namespace {
+
+const Data* if_valid(const Data& data) noexcept {
+  return data.valid() ? &data : nullptr;
+}
+
+}  // namespace
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::finish() {
+  const Status status = sequence_->wait();
+  sequence_ = std::make_unique<Sequence>(runtime_);
+  if (!status.ok()) throw IterationEnded{status};
+}
+
+template <class T, class F>
+Data SubmatrixBatches<T, F>::piece(const SubmatrixBatch& batch) const {
+  return Data::matrix(runtime_, batch.n, batch.n * batch.count(), sizeof(F), batch.owner);
+}
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::gather(std::size_t k, const Data& values, double padding, const Data& x) {
+  sequence_->insert(GatherSubmatrices<T, F>{.begins = source_.begins,
+                                            .blocks = source_.blocks,
+                                            .values = values,
+                                            .members = pieces_[k].members,
+                                            .places = pieces_[k].places,
+                                            .x = x,
+                                            .padding = padding,
+                                            .count = batches_[k].count()});
+}
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::multiply(std::size_t k, const Data& a, const Data& b, const Data& c,
+                                      bool whole) {
+  sequence_->insert(HermitianProduct<F>{.a = a,
+                                        .b = b,
+                                        .c = overwrite(c),
+                                        .work = if_valid(split_work_),
+                                        .n = batches_[k].n,
+                                        .k = batches_[k].n,
+                                        .count = batches_[k].count(),
+                                        .whole = whole});
+}
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::copy(std::size_t k, double c0, double c2, const Data& y, const Data& x) {
+  sequence_->insert(ShiftedCopy<F, F>{.x = x,
+                                      .y = y,
+                                      .sums = pieces_[k].sums,
+                                      .work = if_valid(sums_work_),
+                                      .c0 = c0,
+                                      .c2 = c2,
+                                      .count = batches_[k].count()});
+}
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::polynomial(std::size_t k, double c0, double c1, double c2, const Data* y,
+                                        const Data& x) {
+  sequence_->insert(PolynomialStep<F>{.x = x,
+                                      .y = y,
+                                      .sums = pieces_[k].sums,
+                                      .own = pieces_[k].own,
+                                      .work = if_valid(sums_work_),
+                                      .c0 = c0,
+                                      .c1 = c1,
+                                      .c2 = c2,
+                                      .count = batches_[k].count()});
+}
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::lanczos(std::size_t k, const Data& x, Index steps) {
+  Data& tridiagonal = pieces_[k].tridiagonal;
+  const Index count = batches_[k].count();
+  tridiagonal =
+      Data::bytes(runtime_, static_cast<std::size_t>(2 * steps * count) * sizeof(double), batches_[k].owner);
+  sequence_->insert(LanczosSteps<F>{.x = x,
+                                    .tridiagonal = tridiagonal,
+                                    .work = if_valid(lanczos_work_),
+                                    .n = batches_[k].n,
+                                    .count = count,
+                                    .steps = steps});
+}
+
+/// From Ritz values and their residuals, of all submatrices.
+template <class T, class F>
+SpectralInterval SubmatrixBatches<T, F>::bounds(Index steps) const {
+  double ends[2] = {-1e300, -1e300};  // -lower, upper
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    if (!pieces_[k].tridiagonal.local()) continue;
+    const HostAccess access(pieces_[k].tridiagonal, HostAccess::Mode::read);
+    const double* coefficients = access.array<double>().data();
+    for (Index m = 0; m < batches_[k].count(); ++m, coefficients += 2 * steps) {
+      if (!std::all_of(coefficients, coefficients + 2 * steps, [](double c) { return std::isfinite(c); })) {
+        ends[0] = ends[1] = std::numeric_limits<double>::infinity();
+        break;
+      }
+      KrylovMatrix krylov;
+      for (Index step = 0; step < steps; ++step) {
+        krylov.diagonal.push_back(coefficients[step]);
+        krylov.beside.push_back(coefficients[steps + step]);
+        // The vectors span an invariant subspace.
+        if (coefficients[steps + step] <= 10 * static_cast<double>(precision<F>) *
+                                              (std::abs(krylov.diagonal.front()) + krylov.beside.front()))
+          break;
+      }
+      const RitzEnds found = ritz_ends(krylov);
+      ends[0] = std::max(ends[0], -found.lowest.value + found.lowest.residual);
+      ends[1] = std::max(ends[1], found.highest.value + found.highest.residual);
+    }
+  }
+  runtime_.all_reduce_max(ends, 2);
+  if (!std::isfinite(ends[0]) || !std::isfinite(ends[1]))
+    throw IterationEnded{{StatusCode::not_finite, "submatrix", 0, "numbers too large for the iterations"}};
+  return widened({-ends[0], ends[1]});
+}
+
+template <class T, class F>
+SpectralInterval SubmatrixBatches<T, F>::overlap_spectrum() {
+  if (!source_.overlap.valid()) return {1, 1};
+  SpectralInterval found{0, 0};
+  // With more steps the bounds of small eigenvalues are nearer to them.
+  for (const Index steps : {8, 24, 80}) {
+    for (std::size_t k = 0; k < batches_.size(); ++k) {
+      const Data y = piece(batches_[k]);
+      gather(k, source_.overlap, 1, y);
+      lanczos(k, y, steps);
+    }
+    found = bounds(steps);
+    finish();
+    if (found.lower > 0.1 * (1 - found.lower)) return found;
+  }
+  if (!(found.lower > 0))
+    throw IterationEnded{
+        {StatusCode::not_positive_definite, "submatrix", 0,
+         fmt::format("the overlap's lowest eigenvalue, of blocks scaled to the identity, is at least {:.2e}",
+                     found.lower)}};
+  return found;
+}
+
+/// Z, by levels; the space's y is S'.
+template <class T, class F>
+void SubmatrixBatches<T, F>::inverse_root(std::size_t k, const std::vector<RootLevel>& levels,
+                                          const Space& space) {
+  const auto& [y, u, v, w] = space;
+  const Data& z = pieces_[k].z;
+  if (levels.empty()) return copy(k, 1, 0, y, z);
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const auto& [q, linear] = levels[level];
+    const Data& factor = level == 0 ? z : v;  // q(Y)
+    if (linear) {
+      copy(k, q[0], q[1], y, factor);
+    } else {
+      // q = q0 + q1 Y + Y^2 (q2 + q3 Y), with Y from q2 + q3 Y
+      multiply(k, y, y, w);
+      copy(k, 0, 1, w, u);
+      copy(k, q[2], q[3], y, factor);
+      multiply(k, u, factor, w);
+      polynomial(k, q[0] - q[1] * q[2] / q[3], q[1] / q[3], 1, &w, factor);
+    }
+    if (level > 0) {
+      multiply(k, z, factor, w);
+      copy(k, 0, 1, w, z);
+    }
+    if (level + 1 == levels.size()) break;
+    multiply(k, factor, factor, w);
+    copy(k, 0, 1, w, u);
+    multiply(k, u, y, w);
+    copy(k, 0, 1, w, y);
+  }
+}
+
+template <class T, class F>
+SpectralInterval SubmatrixBatches<T, F>::orthonormalise(const SpectralInterval& overlap) {
+  constexpr Index steps = 16;
+  const bool has_overlap = source_.overlap.valid();
+  const auto levels = inverse_root_levels(overlap, 4 * static_cast<double>(precision<F>));
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    const Data& x = pieces_[k].x;
+    if (!has_overlap) {
+      gather(k, source_.hamiltonian, 0, x);
+    } else {
+      Space space{piece(batches_[k]), piece(batches_[k]), piece(batches_[k]), piece(batches_[k])};
+      for (Data* const data : {&space.y, &space.u, &space.v, &space.w}) data->set_gpu(x.gpu());
+      gather(k, source_.overlap, 1, space.y);
+      inverse_root(k, levels, space);
+      gather(k, source_.hamiltonian, 0, space.u);
+      multiply(k, pieces_[k].z, space.u, space.v, true);
+      multiply(k, space.v, pieces_[k].z, space.w);
+      copy(k, 0, 1, space.w, x);
+    }
+    lanczos(k, x, steps);
+  }
+  const SpectralInterval found = bounds(steps);
+  finish();
+  return found;
+}
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::shift(double c0, double c1) {
+  for (std::size_t k = 0; k < batches_.size(); ++k) polynomial(k, c0, c1, 0, nullptr, pieces_[k].x);
+}
+
+template <class T, class F>
+void SubmatrixBatches<T, F>::step(const StepPolynomial& c) {
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    Data y = piece(batches_[k]);
+    y.set_gpu(pieces_[k].x.gpu());
+    multiply(k, pieces_[k].x, pieces_[k].x, y);
+    polynomial(k, c[0], c[1], c[2], &y, pieces_[k].x);
+  }
+}
+
+template <class T, class F>
+HermitianSums SubmatrixBatches<T, F>::sums() {
+  double all[3] = {};
+  for (const Pieces& pieces : pieces_) {
+    if (!pieces.sums.local()) continue;
+    const HostAccess access(pieces.sums, HostAccess::Mode::read);
+    for (const HermitianSums& one : access.array<HermitianSums>()) {
+      all[0] += one.trace;
+      all[1] += one.square;
+      all[2] += one.dot;
+    }
+  }
+  runtime_.all_reduce_sum(all, 3);
+  return {all[0], all[1], all[2]};
+}
+
+template <class T, class F>
+std::vector<Data> SubmatrixBatches<T, F>::columns() {
+  const bool has_overlap = source_.overlap.valid();
+  std::vector<Data> columns;
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    const auto& [owner, n, width, index] = batches_[k];
+    const Index count = batches_[k].count();
+    Data s;
+    if (has_overlap) {
+      s = Data::matrix(runtime_, n, n * count, sizeof(T), owner);
+      s.set_gpu(pieces_[k].x.gpu());
+      sequence_->insert(GatherSubmatrices<T, T>{.begins = source_.begins,
+                                                .blocks = source_.blocks,
+                                                .values = source_.overlap,
+                                                .members = pieces_[k].members,
+                                                .places = pieces_[k].places,
+                                                .x = s,
+                                                .padding = 1,
+                                                .count = count});
+    }
+    columns.push_back(Data::matrix(runtime_, n, width * count, sizeof(T), owner));
+    columns.back().set_gpu(pieces_[k].x.gpu());
+    sequence_->insert(DensityColumns<F, T>{.s = if_valid(s),
+                                           .x = pieces_[k].x,
+                                           .z = has_overlap ? &pieces_[k].z : nullptr,
+                                           .p = columns.back(),
+                                           .work = if_valid(columns_work_),
+                                           .n = n,
+                                           .width = width,
+                                           .count = count});
+    if (columns.back().local()) columns.back().fetch_to_host();
+  }
+  return columns;
+}
+
+#define TESSERA_INSTANTIATE(F, T) template class SubmatrixBatches<T, F>;
+TESSERA_FOR_ITERATES(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::detail
