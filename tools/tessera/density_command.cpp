@@ -13,6 +13,8 @@
 #include <tessera/runtime/require_memory.hpp>
 
 #include "density_check.hpp"
+#include "density_former.hpp"
+#include "density_plot.hpp"
 #include "density_problem.hpp"
 #include "density_steps.hpp"
 #include "machine_limits.hpp"
@@ -83,7 +85,11 @@ class DensityRun {
     if (!options_.block_sizes.empty())
       session_.together([&] { shape_.sizes = read_block_sizes(options_.block_sizes); });
     session_.progress().stage(options_.generate.empty() ? "reading the matrices" : "making the matrices");
-    matrices_ = load_density_matrices<T>(session_, options_, shape_);
+    matrices_ = load_density_matrices<T>(session_, source_of(options_), shape_);
+    former_ = read_former(session_, options_, matrices_);
+    electrons_ = options_.electrons;
+    if (electrons_ < 0 && matrices_.electrons >= 0)
+      electrons_ = static_cast<double>(matrices_.electrons) / 2 * options_.occupation;
     if (has_peer() || options_.method == DensityMethod::dense) {
       const auto n = static_cast<double>(matrices_.hamiltonian.rows());
       require_memory(runtime_, has_peer() ? "--peer dense" : "--method dense",
@@ -94,12 +100,12 @@ class DensityRun {
   DensityProblem<T> problem() const {
     return {.hamiltonian = matrices_.hamiltonian,
             .overlap = matrices_.overlap_if_any(),
-            .electrons = std::max(matrices_.electrons, 0.0),
+            .electrons = std::max(electrons_, 0.0),
             .occupation = options_.occupation,
             .temperature = options_.temperature,
             .chemical_potential = options_.mu,
-            .inverse_factor = matrices_.factor_if_any(),
-            .gap = matrices_.gap};
+            .inverse_factor = former_.factor_if_any(),
+            .gap = former_.gap};
   }
 
   DensityOptions solver_options() const {
@@ -120,7 +126,7 @@ class DensityRun {
     used.grid = {shape_.grid.rows, shape_.grid.cols};
     const bool generated = !options_.generate.empty();
     if (generated) {
-      const DensitySystemOptions system = system_options(options_);
+      const DensitySystemOptions system = system_options(source_of(options_));
       used.blocks = system.blocks;
       used.gap = system.gap, used.decay = system.decay, used.coupling = system.coupling;
       used.molecules = matrices_.molecules;
@@ -128,13 +134,13 @@ class DensityRun {
       used.blocks = shape_.pattern;
     }
     used.n = h.rows();
-    used.moved = matrices_.moved;
+    used.moved = former_.moved;
     Json& json = report_.options;
     json = option_table(used).json();
     json["hamiltonian"] = source();
     json["n"] = h.rows();
     json["occupation"] = options_.occupation;
-    if (!options_.mu) json["electrons"] = matrices_.electrons;
+    if (!options_.mu) json["electrons"] = electrons_;
     describe_matrix("H", "hamiltonian", source(), h);
     if (matrices_.overlap.valid())
       describe_matrix("S", "overlap", generated ? options_.generate : options_.overlap, matrices_.overlap);
@@ -143,7 +149,7 @@ class DensityRun {
           "system", fmt::format("{} molecules, gap at least {:.4g} around {:.6g}", matrices_.molecules,
                                 std::max(matrices_.gap_bound, 0.0), matrices_.mu));
     std::string text = options_.mu ? fmt::format("states below {:.10g}", *options_.mu)
-                                   : fmt::format("{:g} electrons", matrices_.electrons);
+                                   : fmt::format("{:.10g} electrons", electrons_);
     if (options_.temperature > 0) text += fmt::format(", kT {:g}", options_.temperature);
     text += fmt::format(", {:g} in a state, method {}, type {}, filter {:g}", options_.occupation,
                         to_string(options_.method), type_letter<T>, options_.filter);
@@ -160,18 +166,9 @@ class DensityRun {
                            x.block_rows(), x.block_cols(), 100 * share));
   }
 
-  /// Moves a matrix to the memory where it must be when the timing starts, and invalidates all
-  /// other copies.
-  void place(const BlockSparseMatrix<T>& x) {
-    int next = 0;
-    for (Index p = 0; x.valid() && p < x.pattern().panels(); ++p) {
-      const Data& panel = x.panel(p);
-      if (!panel.valid() || !panel.local()) continue;
-      if (keeps_on_gpu())
-        panel.prefetch(next++ % runtime_.gpus());
-      else
-        HostAccess(panel, HostAccess::Mode::read_write);
-    }
+  void place_operands() {
+    place(runtime_, matrices_.hamiltonian, keeps_on_gpu());
+    place(runtime_, matrices_.overlap, keeps_on_gpu());
   }
 
   /// Prints each step when it ends, from rank 0. Set on every rank, because the library asks all of
@@ -195,8 +192,7 @@ class DensityRun {
     const bool timed = index >= 0, last = index == options_.common.repeat - 1;
     DensityOptions solve = solver_options();
     session_.progress().stage(timed ? "the density matrix" : "warming up");
-    place(matrices_.hamiltonian);
-    place(matrices_.overlap);
+    place_operands();
     solve.monitor = monitor(timed);
     session_.begin_run();
     const DensityResult<T> result = density_matrix(runtime_, problem(), solve);
@@ -228,7 +224,7 @@ class DensityRun {
   double wanted_electrons(const DensityResult<T>& result) const {
     if (options_.mu && options_.temperature > 0) return result.electrons;
     return options_.mu ? options_.occupation * std::round(result.electrons / options_.occupation)
-                       : matrices_.electrons;
+                       : electrons_;
   }
 
   /// The same by dense eigenpairs. Its time counts from a warm-up on as ours does.
@@ -240,8 +236,7 @@ class DensityRun {
     if (options_.temperature == 0) same.chemical_potential.reset();
     if (options_.mu) same.electrons = wanted_electrons(ours);
     solve.method = DensityMethod::dense;
-    place(matrices_.hamiltonian);
-    place(matrices_.overlap);
+    place_operands();
     runtime_.barrier();
     const double begin = now();
     const DensityResult<T> theirs = density_matrix(runtime_, same, solve);
@@ -371,6 +366,8 @@ class DensityRun {
   Report report_;
   SparseShape shape_;
   DensityMatrices<T> matrices_;
+  DensityFormer<T> former_;
+  double electrons_ = -1;  ///< negative: not known
 };
 
 /// z if any file is complex; otherwise d.

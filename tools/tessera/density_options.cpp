@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -18,19 +17,6 @@
 namespace tessera::program {
 
 namespace {
-
-/// The values of --method; their words are the library's names.
-constexpr std::array density_methods{
-    DensityMethod::automatic, DensityMethod::sign,  DensityMethod::trs4,
-    DensityMethod::tc2,       DensityMethod::sp2,   DensityMethod::purification,
-    DensityMethod::fermi,     DensityMethod::curvy, DensityMethod::dense,
-};
-
-std::vector<std::string> system_names() {
-  std::vector<std::string> names;
-  for (const DensitySystemKind& kind : density_system_kinds()) names.emplace_back(kind.name);
-  return names;
-}
 
 bool cuts_blocks(const DensityProgramOptions& options) {
   return !options.generate.empty() || !options.hamiltonian.ends_with(".h5");
@@ -97,10 +83,10 @@ void add_files(OptionTable& table, DensityProgramOptions& options) {
 void add_system(OptionTable& table, DensityProgramOptions& options) {
   const auto generated = [&options] { return !options.generate.empty(); };
   const std::string with_generate = "--generate";
-  std::string help = "a system with a gap, in hartree, with --molecules or --n";
-  for (const DensitySystemKind& kind : density_system_kinds())
-    help += fmt::format("\n  {}: {}", kind.name, kind.help);
-  table.word("--generate", options.generate, system_names(), std::move(help)).shown_as("KIND");
+  table
+      .word("--generate", options.generate, density_system_names(),
+            "a system with a gap, in hartree, with --molecules or --n" + density_system_help())
+      .shown_as("KIND");
   table.integer("--molecules", options.molecules, 0, largest_order, "its molecules or groups of atoms")
       .chosen("none", -1)
       .needs(generated, with_generate);
@@ -124,9 +110,10 @@ void add_system(OptionTable& table, DensityProgramOptions& options) {
       .needs(generated, with_generate);
   add_type(table, options.type).by_default("z for a complex file, else d");
   table
-      .integer("--electrons", options.electrons, 0, 2 * largest_order,
-               "whole number of occupied states; with --temperature any number")
-      .chosen("the generator's, with --occupation 1 half of them; files need it", -1)
+      .real("--electrons", options.electrons, real_from_0(),
+            "whole number of occupied states; with --temperature any number, as 511.5")
+      .shown_as("N")
+      .chosen("the generator's, with --occupation 1 half of them; files need it", -1.0)
       .needs([&options] { return !options.mu; }, "the search for mu, and so not with --mu");
   table.choice("--occupation", options.occupation, {{"1", 1.0}, {"2", 2.0}},
                "electrons of an occupied state: 2 for closed shells, 1 for one spin");
@@ -173,11 +160,9 @@ void add_former(OptionTable& table, DensityProgramOptions& options) {
 void add_method(OptionTable& table, DensityProgramOptions& options) {
   const auto iterates = [&options] { return options.method != DensityMethod::dense; };
   const std::string with_iterations = "a --method that iterates";
-  std::vector<std::pair<std::string, DensityMethod>> methods;
-  for (const DensityMethod method : density_methods) methods.emplace_back(to_string(method), method);
   table.group("Method");
   table.choice(
-      "--method", options.method, methods,
+      "--method", options.method, density_methods(),
       "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; direct "
       "minimisation (curvy); polynomials of a --temperature (fermi); or the dense eigenproblem; auto is "
       "trs4, with --mu sign, with bounds of the gap sp2, with a temperature fermi");
@@ -242,6 +227,20 @@ OptionTable option_table(DensityProgramOptions& options) {
   return table;
 }
 
+DensitySource source_of(const DensityProgramOptions& options) {
+  return {.hamiltonian = options.hamiltonian,
+          .overlap = options.overlap,
+          .generate = options.generate,
+          .blocks = options.blocks,
+          .molecules = options.molecules,
+          .n = options.n,
+          .gap = options.gap,
+          .decay = options.decay,
+          .coupling = options.coupling,
+          .seed = options.common.seed,
+          .usual_layout = options.panel == 0 && options.grid.rows == 0};
+}
+
 void validate(const DensityProgramOptions& options) {
   const bool generated = !options.generate.empty();
   if (generated != options.hamiltonian.empty())
@@ -253,7 +252,7 @@ void validate(const DensityProgramOptions& options) {
     throw UsageError("--n", fmt::to_string(options.n), "stands beside --molecules", "one of them");
   if (!generated && options.electrons < 0 && !options.mu)
     throw UsageError("--electrons", "", "", "the number of electrons, or --mu with --method sign");
-  if (generated) system_options(options);
+  if (generated) system_options(source_of(options));
   if (!options.output.empty()) require_writable("--output", options.output);
   if (!options.plot.empty()) require_writable("--plot", options.plot);
   if (!options.save.empty()) require_writable("--save", options.save);

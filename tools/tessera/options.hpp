@@ -65,7 +65,7 @@ struct DensityProgramOptions {
   Index molecules = -1, n = -1;                ///< size of the generated system; one of them is given
   std::optional<double> gap, decay, coupling;  ///< none: the generator's
   char type = 0;                               ///< s, d, c, z; 0: as in the file, d for a generated system
-  Index electrons = -1;                        ///< -1: the generator's
+  double electrons = -1;                       ///< negative: the generator's
   double occupation = 2;
   std::optional<double> mu;
   double temperature = 0;
@@ -154,6 +154,8 @@ OptionTable option_table(CalibrateProgramOptions& options);
 
 struct SparseSource;
 SparseSource source_of(const LobpcgProgramOptions& options);
+struct DensitySource;
+DensitySource source_of(const DensityProgramOptions& options);
 
 /// Checks that involve more than one option.
 /// @throws UsageError, or InvalidArgument for files that cannot be written

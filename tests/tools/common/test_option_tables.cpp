@@ -9,6 +9,7 @@
 #include <tests/tools/program_test.hpp>
 
 #include "dense_options.hpp"
+#include "density_bench_options.hpp"
 #include "options.hpp"
 #include "process.hpp"
 #include "products_options.hpp"
@@ -63,7 +64,8 @@ const std::map<std::string, Command>& commands() {
                                                   {"bench_dense", command_of<DenseBenchOptions>()},
                                                   {"bench_stack", command_of<StackBenchOptions>()},
                                                   {"bench_spmm", command_of<SpmmBenchOptions>()},
-                                                  {"bench_products", command_of<ProductsBenchOptions>()}};
+                                                  {"bench_products", command_of<ProductsBenchOptions>()},
+                                                  {"bench_density", command_of<DensityBenchOptions>()}};
   return all;
 }
 
@@ -184,7 +186,23 @@ TEST(UsageErrors, HaveOneForm) {
            {"density h.mtx",
             "--electrons is missing; expected the number of electrons, or --mu with --method sign"},
            {"bench_spmm", "--matrix is missing; expected either --matrix FILE or --generate KIND[:ARG]"},
-           {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"}})
+           {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"},
+           {"bench_density",
+            "--hamiltonian is missing; expected either --hamiltonian FILE or --generate KIND with "
+            "--molecules or --n"},
+           {"bench_density --generate ice --n 60",
+            "--generate: 'ice' is unknown; expected one of water, amorphous, tio2"},
+           {"bench_density --generate water,tio2 --blocks 4,1,1 --n 60",
+            "--blocks: '4,1,1' is not possible; expected sizes from 1, of more than 12 functions a unit"},
+           {"bench_density --generate water",
+            "--molecules is missing; expected the sizes of the generated systems, or --n, one of them"},
+           {"bench_density h.mtx", "--electrons is missing; expected the number of electrons"},
+           {"bench_density --generate water --n 46 --methods fermi",
+            "--methods: 'fermi' is not possible; expected another one without --temperature"},
+           {"bench_density --generate water --n 46 --methods sp2 --temperature 0.1",
+            "--methods: 'sp2' is not possible; expected auto, fermi or dense with --temperature"},
+           {"bench_density --generate water --n 46 --peer lapack --temperature 0.1",
+            "--peer: 'lapack' is not possible; expected none or dense with --temperature"}})
     EXPECT_EQ(refusal(line), text);
 }
 
@@ -209,6 +227,7 @@ TEST(UsageErrors, GuessWhatWasMeant) {
            {"multiply --n 20 --generate watre", "'water'"},
            {"density --n 20 --generate amorphus", "'amorphous'"},
            {"density h.mtx --electrons 8 --method trs", "'trs4'"},
+           {"bench_density h.mtx --electrons 8 --methods sign,trs", "'trs4'"},
            {"multiply --generate random --n 20 --peer cutensr", "'cutensor'"},
            {"bench_dense choleski", "'cholesky'"},
            {"bench_dense gemm --generate randon", "'random'"},
@@ -287,7 +306,15 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"bench_spmm a.mtx --interaction pairing", "--interaction"},
     {"bench_spmm --generate laplacian1d:60 --orbits o.sps", "--orbits"},
     {"bench_spmm a.mtx --hybrid --gpus 0", "--hybrid"},
-    {"bench_products --hybrid --gpus 0", "--hybrid"}};
+    {"bench_products --hybrid --gpus 0", "--hybrid"},
+    {"bench_density h.mtx --electrons 8 --molecules 5", "--molecules"},
+    {"bench_density h.mtx --electrons 8 --n 5", "--n"},
+    {"bench_density h.mtx --electrons 8 --known-gap yes", "--known-gap"},
+    {"bench_density --generate water --n 46 --overlap s.mtx", "--overlap"},
+    {"bench_density h.h5 --electrons 8 --block-sizes s.txt", "--block-sizes"},
+    {"bench_density h.h5 --electrons 8 --blocks 5", "--blocks"},
+    {"bench_density --generate water --n 46 --electrons 8", "--electrons"},
+    {"bench_density --generate water --n 46 --hybrid --gpus 0", "--hybrid"}};
 
 TEST(OptionsWithoutEffect, AreRefusedInAllTables) {
   std::set<std::pair<std::string, std::string>> refused;
@@ -328,7 +355,9 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "bench_spmm --generate shell:20Ne --interaction pairing --nd 2 --storage f --type s",
         "multiply --generate random --n 50 --peer cutensor --filter 0",
         "bench_products --blocks 5,13 --occupation 0.1,1 --filter 1e-6",
-        "bench_products --peer cutensor --type c"})
+        "bench_products --peer cutensor --type c",
+        "bench_density --generate water --n 46,92 --known-gap yes --methods sp2,trs4 --filter 0,1e-5",
+        "bench_density h.mtx s.mtx --electrons 8.5 --temperature 0.1 --methods fermi"})
     EXPECT_EQ(refusal(line), "") << line;
 }
 
@@ -448,7 +477,8 @@ TEST_F(OptionsProgram, RecordsHaveSchemaDateAndWhatWasUsed) {
         std::string("density --generate water --molecules 2"), std::string("info"),
         std::string("bench_dense gemm --n 60"), std::string("bench_stack --m 5 --products 40"),
         std::string("bench_spmm --generate laplacian1d:60"), std::string("bench_products --n 60"),
-        "tune --n 40 --output " + path("t.json"), "calibrate --sizes 40 --types d --output " + path("set")}) {
+        std::string("bench_density --generate water --molecules 2"), "tune --n 40 --output " + path("t.json"),
+        "calibrate --sizes 40 --types d --output " + path("set")}) {
     const Outcome outcome = run(command + " --json - --cores 1 --gpus 0", "STARPU_HOME=" + path("s"));
     ASSERT_EQ(outcome.code, 0) << command << outcome.err;
     const Json json = Json::parse(outcome.out);
