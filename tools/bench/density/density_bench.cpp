@@ -45,6 +45,12 @@ struct DensityCase {
   std::string status{};                ///< of the last run that failed
 };
 
+/// The least and the largest gap that these bounds leave; null for what is not known.
+Json gap_json(const GapBounds& bounds) {
+  return Json::array({number_or_null(std::max(bounds.lumo.lower - bounds.homo.upper, 0.0)),
+                      number_or_null(bounds.lumo.upper - bounds.homo.lower)});
+}
+
 /// Largest less least, relative to the median.
 double spread(const Report& report) {
   const auto less = [](const RunRecord& a, const RunRecord& b) { return a.total_seconds < b.total_seconds; };
@@ -148,6 +154,7 @@ class DensityBench {
     for (const char* of_all : {"generate", "molecules", "methods"}) json.erase(of_all);
     json["system"] = source.name();
     json["n"] = h.rows();
+    json["block_rows"] = h.block_rows();
     if (matrices_.molecules > 0) {
       const DensitySystemOptions system = system_options(source);
       json["molecules"] = matrices_.molecules;
@@ -188,7 +195,9 @@ class DensityBench {
                   {"iterations", result.steps.size()},
                   {"energy", result ? number_or_null(result.energy) : Json()},
                   {"electrons", result ? number_or_null(result.electrons) : Json()},
-                  {"occupation", result ? Json(occupation(result.density)) : Json()}};
+                  {"gap", result ? gap_json(result.gap) : Json::array({Json(), Json()})},
+                  {"occupation", result ? Json(occupation(result.density)) : Json()},
+                  {"steps", steps_json(result.steps)}};
     one.energy = result ? result.energy : unknown;
     if (!result) {
       one.status = words_of(result.status());
