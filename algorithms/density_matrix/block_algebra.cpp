@@ -11,6 +11,14 @@
 
 namespace tessera::detail {
 
+double filter_bound(const MultiplyResult& product, const BlockLayout& c, double filter_eps) {
+  const double halves = c.symmetry == Symmetry::none ? 1 : 2,
+               blocks = static_cast<double>(c.rows->blocks()) * static_cast<double>(c.cols->blocks()),
+               skipped = std::min(halves * static_cast<double>(product.filtered_products), blocks),
+               dropped = std::min(halves * static_cast<double>(product.filtered_blocks), blocks);
+  return filter_eps * (std::sqrt(skipped) + std::sqrt(dropped));
+}
+
 template <class T>
 BlockAlgebra<T>::BlockAlgebra(Runtime& runtime, double filter_eps, IterationMonitor monitor,
                               IterationReport& report)
@@ -44,7 +52,7 @@ ProductSums BlockAlgebra<T>::product(double alpha, const ProductFactor<T>& a, co
   if (!r) throw IterationEnded{r.status()};
   ++step_products_;
   step_flop_ += r.flop;
-  return {r.trace.real(), r.dot.real(), r.frobenius_norm};
+  return {r.trace.real(), r.dot.real(), r.frobenius_norm, filter_bound(r, c.layout(), filter_eps_)};
 }
 
 template <class T>

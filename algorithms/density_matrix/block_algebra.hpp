@@ -25,7 +25,12 @@ struct ProductSums {
   double trace = 0;           ///< of C
   double dot = 0;             ///< trace(C^H D)
   double frobenius_norm = 0;  ///< of C
+  double left_out = 0;        ///< what the filter has changed C by has at most this Frobenius norm
 };
+
+/// At most the Frobenius norm of what a filter has left out of a product C, both halves: of a block of C all products
+/// that are skipped are less than eps together, and so is a block that is dropped.
+double filter_bound(const MultiplyResult& product, const BlockLayout& c, double filter_eps);
 
 /// Matrices of one set of block sizes, and the report of what is done with them.
 template <class T>

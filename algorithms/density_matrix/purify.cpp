@@ -48,7 +48,20 @@ template <class T>
 double idempotency_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
                          const BlockSparseMatrix<T>* s) {
   const double norm = frobenius_norm(p);
-  return relative_to(idempotency_residual(algebra, times_overlap(algebra, p, s), p), norm);
+  if (norm == 0) return 0;
+  double left_out = 0;
+  BlockSparseMatrix<T> ps;
+  if (s) {
+    ps = BlockSparseMatrix<T>(BlockPattern::make(algebra.runtime(), full_layout(p.layout()), {}));
+    left_out = algebra.product(1, p, *s, 0, ps).left_out;
+    // The difference D of P S changes the residual by D P.
+    if (left_out > 0) left_out *= gershgorin_norm(p);
+  } else {
+    ps = algebra.copied(p);
+  }
+  auto rest = algebra.copied(p);
+  left_out += algebra.product(1, ps, p, -1, rest).left_out;
+  return (frobenius_norm(rest) + left_out) / norm;
 }
 
 template <class T>

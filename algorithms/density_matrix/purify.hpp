@@ -10,7 +10,7 @@ namespace tessera::detail {
 template <class T>
 double mcweeny_step(BlockAlgebra<T>& algebra, BlockSparseMatrix<T>& p, const BlockSparseMatrix<T>* s);
 
-/// ||P S P - P||_F / ||P||_F
+/// At most ||P S P - P||_F / ||P||_F: what the filter leaves out of the two products is added by its bound.
 template <class T>
 double idempotency_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p,
                          const BlockSparseMatrix<T>* s);

@@ -94,14 +94,14 @@ SubmatrixBatches<T, F>::SubmatrixBatches(Runtime& runtime, const SubmatrixSource
     }
     split = std::max(split, split_work(batch.n, count, false));
     sums = std::max(sums, sums_work(count));
-    krylov = std::max(krylov, lanczos_work<F>(batch.n, count));
+    krylov = std::max(krylov, submatrix_lanczos_work<F>(batch.n, count));
     columns = std::max(columns, columns_work<F, T>(batch.n, batch.width));
     flop_ += flop_factor<F> * std::pow(static_cast<double>(batch.n), 3) * static_cast<double>(count);
   }
   if (!runtime.any_gpus()) return;
   if (std::is_same_v<F, float>) split_work_ = Data::scratch(runtime, split);
   sums_work_ = Data::scratch(runtime, sums);
-  lanczos_work_ = Data::scratch(runtime, krylov);
+  submatrix_lanczos_work_ = Data::scratch(runtime, krylov);
   columns_work_ = Data::scratch(runtime, columns);
 }
 
@@ -181,9 +181,9 @@ void SubmatrixBatches<T, F>::lanczos(std::size_t k, const Data& x, Index steps) 
   const Index count = batches_[k].count();
   tridiagonal =
       Data::bytes(runtime_, static_cast<std::size_t>(2 * steps * count) * sizeof(double), batches_[k].owner);
-  sequence_->insert(LanczosSteps<F>{.x = x,
+  sequence_->insert(SubmatrixLanczos<F>{.x = x,
                                     .tridiagonal = tridiagonal,
-                                    .work = if_valid(lanczos_work_),
+                                    .work = if_valid(submatrix_lanczos_work_),
                                     .n = batches_[k].n,
                                     .count = count,
                                     .steps = steps});

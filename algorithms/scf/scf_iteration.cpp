@@ -9,6 +9,8 @@
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purify.hpp>
 #include <tessera/algorithms/scf/scf_iteration.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/density_state.hpp>
 
 namespace tessera::detail {
 
@@ -36,6 +38,7 @@ ScfIteration<T>::ScfIteration(Runtime& runtime, const ScfProblem<T>& problem, co
       algebra_(runtime, options.density.filter_eps, options.monitor, result),
       layout_(layout_of(problem)) {
   result.channels.resize(problem.channels.size());
+  former_.resize(problem.channels.size());
   if (!problem.overlap || problem.overlap->rows() == 0) return;
   // Its steps are no steps of the self-consistent field.
   IterationReport report;
@@ -72,6 +75,19 @@ std::vector<BlockSparseMatrix<T>> ScfIteration<T>::first_projectors() {
   return x;
 }
 
+/// Bounds of the gap of H from those of the former one: no state has moved by more than the 2-norm of their
+/// difference, which no row sum (Gershgorin) and not the Frobenius norm is below. None where the gap may be closed.
+template <class T>
+std::optional<GapBounds> ScfIteration<T>::gap_at(std::size_t channel, const Matrix& hamiltonian) {
+  const DensityMethod method = options_.density.method;
+  const bool helps = method == DensityMethod::automatic || method == DensityMethod::sp2 ||
+                     method == DensityMethod::purification || method == DensityMethod::sign;
+  if (!helps || !former_[channel].valid()) return std::nullopt;
+  const Matrix change = algebra_.sum({{1, &hamiltonian}, {-1, &former_[channel]}});
+  algebra_.finish();
+  return narrowed(result_.channels[channel].gap, std::min(gershgorin_norm(change), frobenius_norm(change)));
+}
+
 template <class T>
 std::vector<BlockSparseMatrix<T>> ScfIteration<T>::lowest_states(const Matrices& hamiltonians) {
   algebra_.finish();
@@ -80,14 +96,19 @@ std::vector<BlockSparseMatrix<T>> ScfIteration<T>::lowest_states(const Matrices&
   std::vector<Completion<DensityResult<T>>> in_flight;
   Matrices x(hamiltonians.size());
   std::vector<std::size_t> channels;
+  std::vector<std::optional<GapBounds>> gaps;
+  const auto problem_of = [&](std::size_t s, std::optional<GapBounds> gap) {
+    const ScfChannel<T>& channel = problem_.channels[s];
+    return DensityProblem<T>{.hamiltonian = hamiltonians[s],
+                             .electrons = channel.electrons,
+                             .occupation = channel.occupation,
+                             .gap = gap};
+  };
   for (std::size_t s = 0; s < x.size(); ++s) {
     if (!hamiltonians[s].valid()) continue;
-    const ScfChannel<T>& channel = problem_.channels[s];
     channels.push_back(s);
-    in_flight.push_back(submit_density_matrix<T>(
-        runtime_,
-        {.hamiltonian = hamiltonians[s], .electrons = channel.electrons, .occupation = channel.occupation},
-        options));
+    gaps.push_back(gap_at(s, hamiltonians[s]));
+    in_flight.push_back(submit_density_matrix<T>(runtime_, problem_of(s, gaps.back()), options));
     // A monitor hears of one channel at a time.
     if (options.monitor) in_flight.back().wait();
   }
@@ -95,12 +116,18 @@ std::vector<BlockSparseMatrix<T>> ScfIteration<T>::lowest_states(const Matrices&
     const std::size_t s = channels[k];
     DensityResult<T> found = std::move(in_flight[k]).result();
     algebra_.count_products(found.products, found.flop);
+    if (found.status().code == StatusCode::no_gap && gaps[k]) {
+      // What the filter has moved is estimated alone: without the bounds.
+      found = density_matrix<T>(runtime_, problem_of(s, std::nullopt), options);
+      algebra_.count_products(found.products, found.flop);
+    }
     if (!found) throw IterationEnded{found.status()};
     result_.channels[s].chemical_potential = found.chemical_potential;
     result_.channels[s].gap = found.gap;
     x[s] = std::move(found.density);
     algebra_.scale(1 / problem_.channels[s].occupation, x[s]);
     restore_diagonal_blocks(algebra_, x[s]);
+    former_[s] = algebra_.copied(hamiltonians[s]);
   }
   algebra_.finish();
   return x;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <tessera/algorithms/density_matrix/block_algebra.hpp>
@@ -47,6 +48,7 @@ class ScfIteration {
 
  private:
   Matrix density_of(const Matrix& x, double occupation, bool projector);
+  std::optional<GapBounds> gap_at(std::size_t channel, const Matrix& hamiltonian);
   void take(ScfFields<T> fields);
   Runtime& runtime_;
   const ScfProblem<T>& problem_;
@@ -56,6 +58,7 @@ class ScfIteration {
   OrthonormalBasis<T> basis_;
   BlockLayout layout_;
   Matrices first_hamiltonians_;
+  Matrices former_;  ///< whose states were taken last: of these the gaps in the result are
   Index iteration_ = 0;
   double last_energy_ = std::numeric_limits<double>::quiet_NaN();
 };

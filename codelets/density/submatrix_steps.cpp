@@ -30,7 +30,7 @@ template <class T>
 void lanczos(MatrixView<const T> a, Index steps, double* diagonal, double* beside) {
   const Index n = a.rows;
   std::vector<T> v(static_cast<std::size_t>(n)), before(v.size(), T(0)), w(v.size());
-  for (Index i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = T(RealOf<T>(lanczos_start(i)));
+  for (Index i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = T(RealOf<T>(submatrix_start(i)));
   double norm = std::sqrt(squared_norm(v)), last = 0;
   for (Index step = 0; step < steps; ++step) {
     const auto scale = RealOf<T>(norm > 0 ? 1 / norm : 0);
@@ -92,7 +92,7 @@ void run(const HostContext&, const GatherSubmatrices<S, T>& task) {
 }
 
 template <class T>
-void run(const HostContext&, const LanczosSteps<T>& task) {
+void run(const HostContext&, const SubmatrixLanczos<T>& task) {
   for (Index m = 0; m < task.count; ++m) {
     double* const of_matrix = task.tridiagonal.view().data() + 2 * task.steps * m;
     lanczos<T>(submatrix(*task.x, m, task.count), task.steps, of_matrix, of_matrix + task.steps);
@@ -137,7 +137,7 @@ void run(const HostContext& on, const DensityColumns<F, T>& task) {
   }
 }
 
-#define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(LanczosSteps<T>)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(SubmatrixLanczos<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 #undef TESSERA_DEFINE
 #define TESSERA_DEFINE_ITERATES(F, T) \

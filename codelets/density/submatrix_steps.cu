@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads) start_kernel(Index n, X* v, X* before
   v += Index(blockIdx.x) * n, before += Index(blockIdx.x) * n;
   double square = 0;
   for (Index i = threadIdx.x; i < n; i += threads) {
-    v[i] = X(Real<X>(lanczos_start(i)));
+    v[i] = X(Real<X>(submatrix_start(i)));
     before[i] = X(0);
     square += squared_modulus(v[i]);
   }
@@ -252,7 +252,7 @@ void run(const DeviceContext& on, const GatherSubmatrices<S, T>& task) {
 }
 
 template <class T>
-void run(const DeviceContext& on, const LanczosSteps<T>& task) {
+void run(const DeviceContext& on, const SubmatrixLanczos<T>& task) {
   using X = DeviceScalar<T>;
   const Index n = task.n, all = n * task.count;
   const auto matrices = static_cast<unsigned>(task.count);
@@ -276,7 +276,7 @@ void run(const DeviceContext& on, const DensityColumns<F, T>& task) {
     products.run(first, std::min(columns_at_once, task.count - first));
 }
 
-#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(LanczosSteps<T>)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(SubmatrixLanczos<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 #undef TESSERA_DEFINE
 #define TESSERA_DEFINE_ITERATES(F, T) \

@@ -57,11 +57,11 @@ struct GatherSubmatrices {
 /// |-------------|---------|-----------------|-----------------------------|
 /// | x           | read    | batch           | Hermitian, both triangles   |
 /// | tridiagonal | write   | array of double | 2 steps count               |
-/// | work        | scratch | array           | lanczos_work<T>(n, count)   |
+/// | work        | scratch | array           | submatrix_lanczos_work<T>(n, count)   |
 /// Source: Lanczos, J. Res. Nat. Bur. Stand. 45 (1950) 255.
 template <class T>
-struct LanczosSteps {
-  static constexpr const char* name = "lanczos_steps";
+struct SubmatrixLanczos {
+  static constexpr const char* name = "submatrix_lanczos";
   Read<Matrix<T>> x;
   Write<Array<double>> tridiagonal;
   GpuScratch<Array<char>> work{};
@@ -110,7 +110,7 @@ struct DensityColumns {
 inline constexpr Index columns_at_once = 8;
 /// Work spaces on a GPU, in bytes.
 template <class T>
-constexpr std::size_t lanczos_work(Index n, Index count) noexcept {
+constexpr std::size_t submatrix_lanczos_work(Index n, Index count) noexcept {
   return static_cast<std::size_t>(3 * n * count) * sizeof(T) +
          static_cast<std::size_t>(count + 1) * sizeof(double);
 }
@@ -120,8 +120,8 @@ constexpr std::size_t columns_work(Index n, Index width) noexcept {
   return static_cast<std::size_t>(columns_at_once * n * (copies * n + 3 * width)) * sizeof(T);
 }
 
-/// Element i of the vector, of norm about sqrt(n), that LanczosSteps begins with: a hash of i in [-1, 1).
-TESSERA_HOST_DEVICE inline double lanczos_start(Index i) noexcept {
+/// Element i of the vector, of norm about sqrt(n), that SubmatrixLanczos begins with: a hash of i in [-1, 1).
+TESSERA_HOST_DEVICE inline double submatrix_start(Index i) noexcept {
   std::uint64_t z = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;

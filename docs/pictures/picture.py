@@ -80,15 +80,18 @@ def read_records(folder):
         try:
             with open(path, encoding="utf-8") as file:
                 document = json.load(file)
-            record = Record(path, document)
+            # Of a benchmark with several cases each is a record.
+            cases = document.get("cases")
+            of_file = [Record(path, document)] if cases is None else [Record(path, {**document, **case}) for case in cases]
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             say("%s: not a record of Tessera's (%s: %s)" % (path, type(error).__name__, error))
             good = False
             continue
-        if record.passed:
-            records.append(record)
-        else:
-            say("%s: left out, a check of it failed" % path)
+        for record in of_file:
+            if record.passed:
+                records.append(record)
+            else:
+                say("%s: left out, a check of it failed" % path)
     return records, good
 
 

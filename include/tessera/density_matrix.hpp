@@ -132,7 +132,8 @@ struct DensityResult : IterationReport {
   /// Of the states, from the traces of the iterations; at a temperature known of method dense alone: the states
   /// next to mu.
   GapBounds gap{};
-  /// ||Q S Q - Q||_F / ||Q||_F, Q = P / occupation, if it was asked for; NaN at a temperature.
+  /// ||Q S Q - Q||_F / ||Q||_F, Q = P / occupation, at most (what the filter of the products that measure it may
+  /// have left out is added), if it was asked for; NaN at a temperature.
   double idempotency = 0;
   double commutator = 0;  ///< ||S P H - H P S||_F / sqrt(n), if it was asked for
 };

@@ -109,7 +109,8 @@ struct ScfOptions {
   /// |E_k - E_(k - 1)| for each electron (CP2K's EPS_SCF), which must be reached, too
   double energy_tolerance = 1e-7;
   Index iterations = 100;  ///< at most
-  /// How P follows from H: method, filter_eps, ... (the method: not curvy); `check` and `energy_weighted` at the
+  /// How P follows from H: method, filter_eps, ... (the method: not curvy; automatic, sp2 and others that take bounds
+  /// of the gap get those of the H before, moved apart by the norm of its change, after the first step); `check` and `energy_weighted` at the
   /// end alone; `monitor` of the steps of all iterations within. Of direct: how it begins, and the filter, a
   /// tenth of which its steps take.
   DensityOptions density{};

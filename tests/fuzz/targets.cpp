@@ -14,6 +14,7 @@
 #include <tessera/sparse_matrix.hpp>
 
 #include "dense_options.hpp"
+#include "density_bench_options.hpp"
 #include "options.hpp"
 #include "products_options.hpp"
 #include "spmm_options.hpp"
@@ -112,14 +113,16 @@ void read_command_line(const std::string& path) {
   require_plain_words(words);
   if (words.size() < 2) return;
   const std::string& command = words[1];
+  const bool benchmark = words[0] == "bench";
   if (command == "eigen") parse_command<EigenProgramOptions>(words);
   if (command == "multiply") parse_command<MultiplyProgramOptions>(words);
-  if (command == "density") parse_command<DensityProgramOptions>(words);
+  if (command == "density" && !benchmark) parse_command<DensityProgramOptions>(words);
   if (command == "lobpcg") parse_command<LobpcgProgramOptions>(words);
   if (command == "dense") parse_command<DenseBenchOptions>(words);
   if (command == "stack") parse_command<StackBenchOptions>(words);
   if (command == "spmm") parse_command<SpmmBenchOptions>(words);
   if (command == "products") parse_command<ProductsBenchOptions>(words);
+  if (command == "density" && benchmark) parse_command<DensityBenchOptions>(words);
   if (command == "tune") parse_command<TuneProgramOptions>(words);
   if (command == "calibrate") parse_command<CalibrateProgramOptions>(words);
   if (command == "trace") parse_command<TraceProgramOptions>(words);

@@ -10,5 +10,6 @@ int dense_bench_main(int argc, char** argv);
 int stack_bench_main(int argc, char** argv);
 int spmm_bench_main(int argc, char** argv);
 int products_bench_main(int argc, char** argv);
+int density_bench_main(int argc, char** argv);
 
 }  // namespace tessera::program

@@ -3,6 +3,7 @@
 #include "option_table.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -111,6 +112,21 @@ OptionEntry& OptionTable::flag(std::string name, bool& value, std::string help) 
   return add(std::move(entry));
 }
 
+OptionEntry& OptionTable::texts(std::string name, std::vector<std::string>& values, std::string shown,
+                                std::string help) {
+  OptionEntry entry{.name = name, .value = std::move(shown), .help = std::move(help)};
+  entry.set = [&values, name, shown = entry.value](const std::string& text) {
+    std::error_code ignored;
+    values = std::filesystem::exists(text, ignored) ? std::vector<std::string>{text} : split_list(text);
+    if (std::ranges::count(values, std::string()) > 0)
+      throw UsageError(name, text, "has an empty name", shown);
+  };
+  entry.get = [&values] {
+    return values.empty() ? Json() : values.size() == 1 ? Json(values[0]) : Json(values);
+  };
+  return add(std::move(entry));
+}
+
 OptionEntry& OptionTable::yes_no(std::string name, bool& value, std::string help) {
   OptionEntry entry{.name = name, .help = std::move(help), .words = {"yes", "no"}};
   entry.set = [&value, name](const std::string& text) { value = find_word(name, text, {"yes", "no"}) == 0; };
@@ -200,9 +216,12 @@ Json OptionTable::json() const {
 }
 
 void OptionTable::require_formats() const {
-  for (const OptionEntry& entry : entries_)
-    if (entry.format != FileFormat::none && entry.get().is_string())
-      require_format(entry.get().get<std::string>(), entry.format);
+  for (const OptionEntry& entry : entries_) {
+    if (entry.format == FileFormat::none) continue;
+    const Json value = entry.get(), files = value.is_array() ? value : Json::array({value});
+    for (const Json& file : files)
+      if (file.is_string()) require_format(file.get<std::string>(), entry.format);
+  }
 }
 
 void OptionTable::register_options(CLI::App& command, const std::shared_ptr<OptionTable>& table) {

@@ -83,6 +83,8 @@ class OptionTable {
   void then(std::function<void(const OptionTable&)> work) { then_ = std::move(work); }
 
   OptionEntry& text(std::string name, std::string& value, std::string shown, std::string help);
+  /// A list with commas, unless there is a file of the whole name. In the record one text stands alone.
+  OptionEntry& texts(std::string name, std::vector<std::string>& values, std::string shown, std::string help);
   OptionEntry& flag(std::string name, bool& value, std::string help);
   OptionEntry& yes_no(std::string name, bool& value, std::string help);
   OptionEntry& real(std::string name, double& value, const RealRange& range, std::string help);

@@ -13,7 +13,10 @@
 #include <tessera/runtime/require_memory.hpp>
 
 #include "density_check.hpp"
+#include "density_former.hpp"
+#include "density_plot.hpp"
 #include "density_problem.hpp"
+#include "density_report.hpp"
 #include "density_steps.hpp"
 #include "machine_limits.hpp"
 #include "options.hpp"
@@ -26,30 +29,6 @@ namespace tessera::program {
 using namespace detail;
 
 namespace {
-
-/// Where and why.
-std::string failure_of(const Status& status) {
-  const std::string where = status.stage.empty() ? "" : status.stage + ": ";
-  return status.reason.empty() ? status.message() : where + status.reason;
-}
-
-Json interval_json(const SpectralInterval& interval) {
-  return Json::array({number_or_null(interval.lower), number_or_null(interval.upper)});
-}
-
-/// `-0.0798 to -0.0797`, `at most 0.03`, `not known`
-std::string interval_text(const SpectralInterval& interval) {
-  const bool from = std::isfinite(interval.lower), to = std::isfinite(interval.upper);
-  if (from && to && interval.lower == interval.upper) return fmt::format("{:.10g}", interval.lower);
-  if (from && to) return fmt::format("{:.10g} to {:.10g}", interval.lower, interval.upper);
-  if (from) return fmt::format("at least {:.10g}", interval.lower);
-  return to ? fmt::format("at most {:.10g}", interval.upper) : std::string("not known");
-}
-
-/// The gap that these bounds leave.
-SpectralInterval gap_of(const GapBounds& bounds) {
-  return {std::max(bounds.lumo.lower - bounds.homo.upper, 0.0), bounds.lumo.upper - bounds.homo.lower};
-}
 
 /// One run of `tessera density` in scalar type T.
 template <class T>
@@ -73,7 +52,7 @@ class DensityRun {
  private:
   bool keeps_on_gpu() const { return options_.keep_on == "gpu"; }
   bool has_peer() const { return options_.peer != "none"; }
-  std::string source() const { return options_.generate.empty() ? options_.hamiltonian : options_.generate; }
+  std::string source() const { return source_of(options_).name(); }
 
   void make_matrices() {
     shape_.runtime = &runtime_;
@@ -83,7 +62,12 @@ class DensityRun {
     if (!options_.block_sizes.empty())
       session_.together([&] { shape_.sizes = read_block_sizes(options_.block_sizes); });
     session_.progress().stage(options_.generate.empty() ? "reading the matrices" : "making the matrices");
-    matrices_ = load_density_matrices<T>(session_, options_, shape_);
+    matrices_ = load_density_matrices<T>(session_, source_of(options_), shape_);
+    former_ = read_former(session_, options_, matrices_);
+    if (!options_.electrons.empty())
+      electrons_ = options_.electrons.front();
+    else if (matrices_.electrons >= 0)
+      electrons_ = static_cast<double>(matrices_.electrons) / 2 * options_.occupation;
     if (has_peer() || options_.method == DensityMethod::dense) {
       const auto n = static_cast<double>(matrices_.hamiltonian.rows());
       require_memory(runtime_, has_peer() ? "--peer dense" : "--method dense",
@@ -94,12 +78,12 @@ class DensityRun {
   DensityProblem<T> problem() const {
     return {.hamiltonian = matrices_.hamiltonian,
             .overlap = matrices_.overlap_if_any(),
-            .electrons = std::max(matrices_.electrons, 0.0),
+            .electrons = std::max(electrons_, 0.0),
             .occupation = options_.occupation,
             .temperature = options_.temperature,
             .chemical_potential = options_.mu,
-            .inverse_factor = matrices_.factor_if_any(),
-            .gap = matrices_.gap};
+            .inverse_factor = former_.factor_if_any(),
+            .gap = former_.gap};
   }
 
   DensityOptions solver_options() const {
@@ -120,7 +104,7 @@ class DensityRun {
     used.grid = {shape_.grid.rows, shape_.grid.cols};
     const bool generated = !options_.generate.empty();
     if (generated) {
-      const DensitySystemOptions system = system_options(options_);
+      const DensitySystemOptions system = system_options(source_of(options_));
       used.blocks = system.blocks;
       used.gap = system.gap, used.decay = system.decay, used.coupling = system.coupling;
       used.molecules = matrices_.molecules;
@@ -128,22 +112,23 @@ class DensityRun {
       used.blocks = shape_.pattern;
     }
     used.n = h.rows();
-    used.moved = matrices_.moved;
+    used.moved = former_.moved;
     Json& json = report_.options;
     json = option_table(used).json();
     json["hamiltonian"] = source();
     json["n"] = h.rows();
     json["occupation"] = options_.occupation;
-    if (!options_.mu) json["electrons"] = matrices_.electrons;
+    if (!options_.mu) json["electrons"] = electrons_;
     describe_matrix("H", "hamiltonian", source(), h);
     if (matrices_.overlap.valid())
-      describe_matrix("S", "overlap", generated ? options_.generate : options_.overlap, matrices_.overlap);
+      describe_matrix("S", "overlap", generated ? options_.generate : options_.overlaps.front(),
+                      matrices_.overlap);
     if (generated)
       report_.lines.emplace_back(
           "system", fmt::format("{} molecules, gap at least {:.4g} around {:.6g}", matrices_.molecules,
                                 std::max(matrices_.gap_bound, 0.0), matrices_.mu));
     std::string text = options_.mu ? fmt::format("states below {:.10g}", *options_.mu)
-                                   : fmt::format("{:g} electrons", matrices_.electrons);
+                                   : fmt::format("{:.10g} electrons", electrons_);
     if (options_.temperature > 0) text += fmt::format(", kT {:g}", options_.temperature);
     text += fmt::format(", {:g} in a state, method {}, type {}, filter {:g}", options_.occupation,
                         to_string(options_.method), type_letter<T>, options_.filter);
@@ -160,18 +145,9 @@ class DensityRun {
                            x.block_rows(), x.block_cols(), 100 * share));
   }
 
-  /// Moves a matrix to the memory where it must be when the timing starts, and invalidates all
-  /// other copies.
-  void place(const BlockSparseMatrix<T>& x) {
-    int next = 0;
-    for (Index p = 0; x.valid() && p < x.pattern().panels(); ++p) {
-      const Data& panel = x.panel(p);
-      if (!panel.valid() || !panel.local()) continue;
-      if (keeps_on_gpu())
-        panel.prefetch(next++ % runtime_.gpus());
-      else
-        HostAccess(panel, HostAccess::Mode::read_write);
-    }
+  void place_operands() {
+    place(runtime_, matrices_.hamiltonian, keeps_on_gpu());
+    place(runtime_, matrices_.overlap, keeps_on_gpu());
   }
 
   /// Prints each step when it ends, from rank 0. Set on every rank, because the library asks all of
@@ -195,8 +171,7 @@ class DensityRun {
     const bool timed = index >= 0, last = index == options_.common.repeat - 1;
     DensityOptions solve = solver_options();
     session_.progress().stage(timed ? "the density matrix" : "warming up");
-    place(matrices_.hamiltonian);
-    place(matrices_.overlap);
+    place_operands();
     solve.monitor = monitor(timed);
     session_.begin_run();
     const DensityResult<T> result = density_matrix(runtime_, problem(), solve);
@@ -215,7 +190,7 @@ class DensityRun {
       check.failure = fmt::format("{}: {}", words_of(result.status()), failure_of(result.status()));
     if (has_peer()) run_peer(result, timed, check);
     if (check.any()) run.check = check;
-    run.result = summary(result, errors);
+    run.result = density_summary(result, errors, matrices_.hamiltonian.rows(), matrices_.molecules);
     report_.options["method"] = to_string(result.method);
     if (last) {
       add_results(run, result, errors);
@@ -228,7 +203,7 @@ class DensityRun {
   double wanted_electrons(const DensityResult<T>& result) const {
     if (options_.mu && options_.temperature > 0) return result.electrons;
     return options_.mu ? options_.occupation * std::round(result.electrons / options_.occupation)
-                       : matrices_.electrons;
+                       : electrons_;
   }
 
   /// The same by dense eigenpairs. Its time counts from a warm-up on as ours does.
@@ -240,8 +215,7 @@ class DensityRun {
     if (options_.temperature == 0) same.chemical_potential.reset();
     if (options_.mu) same.electrons = wanted_electrons(ours);
     solve.method = DensityMethod::dense;
-    place(matrices_.hamiltonian);
-    place(matrices_.overlap);
+    place_operands();
     runtime_.barrier();
     const double begin = now();
     const DensityResult<T> theirs = density_matrix(runtime_, same, solve);
@@ -275,34 +249,6 @@ class DensityRun {
     run.submit_seconds = unknown;
     run.stages = stages_of_steps(result, result.method == DensityMethod::dense ? "dense" : "rest");
     run.flops = result.flop;
-  }
-
-  Json summary(const DensityResult<T>& result, const DensityErrors& errors) const {
-    Json json;
-    json["n"] = matrices_.hamiltonian.rows();
-    json["status"] = words_of(result.status());
-    json["method"] = to_string(result.method);
-    const bool there = bool(result);
-    const auto known = [there](double x) { return there ? number_or_null(x) : Json(); };
-    json["energy"] = known(result.energy);
-    if (matrices_.molecules > 0)
-      json["energy_per_molecule"] = known(result.energy / static_cast<double>(matrices_.molecules));
-    json["entropy"] = known(result.entropy);
-    json["free_energy"] = known(result.free_energy);
-    json["mu"] = known(result.chemical_potential);
-    json["electrons"] = known(result.electrons);
-    json["idempotency"] = known(errors.idempotency);
-    json["commutator"] = known(errors.commutator);
-    json["homo"] = there ? interval_json(result.gap.homo) : Json::array({Json(), Json()});
-    json["lumo"] = there ? interval_json(result.gap.lumo) : Json::array({Json(), Json()});
-    json["gap"] = there ? interval_json(gap_of(result.gap)) : Json::array({Json(), Json()});
-    json["iterations"] = result.steps.size();
-    json["products"] = result.products;
-    json["flop"] = result.flop;
-    json["occupation"] = there ? Json(occupation(result.density)) : Json();
-    if (!there) json["message"] = failure_of(result.status());
-    json["steps"] = steps_json(result.steps);
-    return json;
   }
 
   void add_results(const RunRecord& run, const DensityResult<T>& result, const DensityErrors& errors) {
@@ -371,12 +317,14 @@ class DensityRun {
   Report report_;
   SparseShape shape_;
   DensityMatrices<T> matrices_;
+  DensityFormer<T> former_;
+  double electrons_ = -1;  ///< negative: not known
 };
 
 /// z if any file is complex; otherwise d.
 char default_type(const DensityProgramOptions& options) {
-  for (const std::string& file : {options.hamiltonian, options.overlap})
-    if (!file.empty() && is_complex_file(file)) return 'z';
+  for (const auto* files : {&options.hamiltonians, &options.overlaps})
+    if (std::ranges::any_of(*files, is_complex_file)) return 'z';
   return 'd';
 }
 
@@ -386,6 +334,7 @@ int run_density(DensityProgramOptions& options) {
   validate(options);
   option_table(options).require_formats();
   if (options.type == 0) options.type = default_type(options);
+  if (options.hamiltonians.size() > 1) return run_density_batch(options);
   return in_session(options.common, [&](Session& session) {
     return naming_options([&] {
       return with_scalar_type(options.type, [&]<class T>() { return DensityRun<T>(options, session)(); });

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <tessera/matgen.hpp>
 
@@ -19,21 +20,18 @@ namespace tessera::program {
 
 namespace {
 
-/// The values of --method; their words are the library's names.
-constexpr std::array density_methods{
-    DensityMethod::automatic, DensityMethod::sign,         DensityMethod::trs4,      DensityMethod::tc2,
-    DensityMethod::sp2,       DensityMethod::purification, DensityMethod::submatrix, DensityMethod::fermi,
-    DensityMethod::curvy,     DensityMethod::dense,
-};
-
-std::vector<std::string> system_names() {
-  std::vector<std::string> names;
-  for (const DensitySystemKind& kind : density_system_kinds()) names.emplace_back(kind.name);
-  return names;
+bool cuts_blocks(const DensityProgramOptions& options) {
+  const auto is_hdf5 = [](const std::string& file) { return file.ends_with(".h5"); };
+  return !options.generate.empty() || !std::ranges::all_of(options.hamiltonians, is_hdf5);
 }
 
-bool cuts_blocks(const DensityProgramOptions& options) {
-  return !options.generate.empty() || !options.hamiltonian.ends_with(".h5");
+bool is_batch(const DensityProgramOptions& options) {
+  return options.hamiltonians.size() > 1;
+}
+
+/// Several k-points at a temperature, which may share a chemical potential.
+bool takes_common_mu(const DensityProgramOptions& options) {
+  return is_batch(options) && options.temperature > 0 && !options.mu;
 }
 
 bool takes_mu(const DensityProgramOptions& options) {
@@ -70,12 +68,15 @@ void add_files(OptionTable& table, DensityProgramOptions& options) {
   const auto reads = [&options] { return options.generate.empty(); };
   table.group("Problem");
   table
-      .text("--hamiltonian", options.hamiltonian, "FILE",
-            "H, symmetric or Hermitian: Matrix Market (may be gzipped), or HDF5 as --output writes it if the "
-            "name ends in .h5")
+      .texts(
+          "--hamiltonian", options.hamiltonians, "FILE[,FILE...]",
+          "H, symmetric or Hermitian: Matrix Market (may be gzipped), or HDF5 as --output writes it if the "
+          "name ends in .h5; several are k-points or spin channels, computed at the same time")
       .at_place("H")
       .reads(FileFormat::matrix_market_or_hdf5);
-  table.text("--overlap", options.overlap, "FILE", "S, positive definite")
+  table
+      .texts("--overlap", options.overlaps, "FILE[,FILE...]",
+             "S, positive definite; of several Hamiltonians one for all or one for each")
       .at_place("S")
       .by_default("the identity")
       .reads(FileFormat::matrix_market_or_hdf5)
@@ -98,10 +99,10 @@ void add_files(OptionTable& table, DensityProgramOptions& options) {
 void add_system(OptionTable& table, DensityProgramOptions& options) {
   const auto generated = [&options] { return !options.generate.empty(); };
   const std::string with_generate = "--generate";
-  std::string help = "a system with a gap, in hartree, with --molecules or --n";
-  for (const DensitySystemKind& kind : density_system_kinds())
-    help += fmt::format("\n  {}: {}", kind.name, kind.help);
-  table.word("--generate", options.generate, system_names(), std::move(help)).shown_as("KIND");
+  table
+      .word("--generate", options.generate, density_system_names(),
+            "a system with a gap, in hartree, with --molecules or --n" + density_system_help())
+      .shown_as("KIND");
   table.integer("--molecules", options.molecules, 0, largest_order, "its molecules or groups of atoms")
       .chosen("none", -1)
       .needs(generated, with_generate);
@@ -125,9 +126,11 @@ void add_system(OptionTable& table, DensityProgramOptions& options) {
       .needs(generated, with_generate);
   add_type(table, options.type).by_default("z for a complex file, else d");
   table
-      .integer("--electrons", options.electrons, 0, 2 * largest_order,
-               "whole number of occupied states; with --temperature any number")
-      .chosen("the generator's, with --occupation 1 half of them; files need it", -1)
+      .reals("--electrons", options.electrons, real_from_0(),
+             "whole number of occupied states; with --temperature any number, as 511.5; of several "
+             "Hamiltonians one for all or one for each")
+      .shown_as("N[,N...]")
+      .chosen("the generator's, with --occupation 1 half of them; files need it", Json::array())
       .needs([&options] { return !options.mu; }, "the search for mu, and so not with --mu");
   table.choice("--occupation", options.occupation, {{"1", 1.0}, {"2", 2.0}},
                "electrons of an occupied state: 2 for closed shells, 1 for one spin");
@@ -146,6 +149,19 @@ void add_system(OptionTable& table, DensityProgramOptions& options) {
           "--method fermi, dense or auto");
 }
 
+void add_batch(OptionTable& table, DensityProgramOptions& options) {
+  table
+      .reals("--weights", options.weights, real_from_0(),
+             "of the Hamiltonians in the sums of energies and electrons, one for each")
+      .chosen("1 each", Json::array())
+      .needs([&options] { return is_batch(options); }, "several Hamiltonians");
+  table
+      .yes_no("--common-mu", options.common_mu,
+              "one mu for all, at which the weighted sum of electrons is as wanted; no: each has its own")
+      .needs([&options] { return takes_common_mu(options); },
+             "several Hamiltonians and --temperature, without --mu");
+}
+
 void add_former(OptionTable& table, DensityProgramOptions& options) {
   const std::string methods =
       "--method sp2, purification, submatrix, sign or auto at temperature 0, without --mu";
@@ -159,30 +175,37 @@ void add_former(OptionTable& table, DensityProgramOptions& options) {
           "LUMO; "
           "sp2 takes fewer steps with them")
       .needs([&options] { return takes_gap(options); }, methods);
-  table.text(
-      "--restart", options.restart, "FILE",
-      "begin with what --save of a run with nearly these H and S has written: Z, refined, and the bounds of "
-      "the gap");
+  table
+      .text("--restart", options.restart, "FILE",
+            "begin with what --save of a run with nearly these H and S has written: Z, refined, and the "
+            "bounds of "
+            "the gap")
+      .needs([&options] { return !is_batch(options); }, "one Hamiltonian");
   table
       .real("--moved", options.moved, real_from_0(),
             "how far states may have moved since: the bounds of the gap are narrowed by that much")
       .chosen("a quarter of that gap, as the former H is not known", nullptr)
       .needs([&options] { return !options.restart.empty() && !options.gap_bounds && takes_gap(options); },
              "--restart without --gap-bounds, and " + methods);
-  table.text("--save", options.save, "FILE", "write P, Z, mu and the bounds of the gap for --restart, HDF5");
+  table.text("--save", options.save, "FILE", "write P, Z, mu and the bounds of the gap for --restart, HDF5")
+      .needs([&options] { return !is_batch(options); }, "one Hamiltonian");
 }
 
 void add_method(OptionTable& table, DensityProgramOptions& options) {
   const auto iterates = [&options] { return options.method != DensityMethod::dense; };
   const std::string with_iterations = "a --method that iterates";
-  std::vector<std::pair<std::string, DensityMethod>> methods;
-  for (const DensityMethod method : density_methods) methods.emplace_back(to_string(method), method);
   table.group("Method");
   table.choice(
+<<<<<<< HEAD
       "--method", options.method, methods,
       "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices, or of those of "
       "groups with their environments (submatrix); direct minimisation (curvy); polynomials of a "
       "--temperature (fermi); or the dense eigenproblem; auto is "
+=======
+      "--method", options.method, density_methods(),
+      "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; direct "
+      "minimisation (curvy); polynomials of a --temperature (fermi); or the dense eigenproblem; auto is "
+>>>>>>> wt_bench
       "trs4, with --mu sign, with bounds of the gap sp2, with a temperature fermi");
   table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
       .shown_as("EPS");
@@ -204,8 +227,12 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
       .needs(
           [&options, iterates] {
             return iterates() && options.method != DensityMethod::purification &&
+<<<<<<< HEAD
                    options.method != DensityMethod::submatrix &&
                    (!options.generate.empty() || !options.overlap.empty());
+=======
+                   (!options.generate.empty() || !options.overlaps.empty());
+>>>>>>> wt_bench
           },
           "an overlap, and a --method that iterates with blocks");
   table.integer("--panel", options.panel, 1, 1 << 20, "rows and columns of a panel, about")
@@ -218,6 +245,7 @@ OptionTable option_table(DensityProgramOptions& options) {
   OptionTable table("tessera density", "the density matrix of a Hamiltonian, without diagonalisation");
   add_files(table, options);
   add_system(table, options);
+  add_batch(table, options);
   add_method(table, options);
   add_former(table, options);
   add_machine(table, options.common);
@@ -230,9 +258,13 @@ OptionTable option_table(DensityProgramOptions& options) {
   table.entry("--check").help += fmt::format(". {}", density_gates);
   table.word("--peer", options.peer, {"none", "dense"},
              "compute it by --method dense, too, alternating run by run, and compare energy and elements");
-  table.text("--output", options.output, "FILE", "write P: Matrix Market, or HDF5 if the name ends in .h5");
+  table.text(
+      "--output", options.output, "FILE",
+      "write P: Matrix Market, or HDF5 if the name ends in .h5; of several Hamiltonians a file for each, "
+      "P_1.h5, P_2.h5, ...");
   table.text("--plot", options.plot, "FILE", "draw the convergence of the iterations, SVG")
-      .needs([&options] { return options.method != DensityMethod::dense; }, "a --method that iterates");
+      .needs([&options] { return options.method != DensityMethod::dense && !is_batch(options); },
+             "a --method that iterates, and one Hamiltonian");
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("H.mtx.gz S.mtx.gz --blocks 13,5,5 --electrons 256 --output P.h5",
@@ -241,26 +273,68 @@ OptionTable option_table(DensityProgramOptions& options) {
                 "a model of water, beside eigenpairs");
   table.example("--generate tio2 --n 5200 --method sign --sign-order 3 --plot sign.svg",
                 "by the sign function, with a search for mu");
-  table.example("--generate water --molecules 512 --temperature 0.01",
-                "at an electronic temperature of 3158 K");
+  table.example("H1.mtx,H2.mtx S1.mtx,S2.mtx --weights 0.25,0.75 --electrons 8 --temperature 0.01",
+                "two k-points at an electronic temperature of 3158 K, with one mu");
   return table;
 }
 
+DensitySource source_of(const DensityProgramOptions& options, std::size_t k) {
+  const auto of = [k](const std::vector<std::string>& files) {
+    return k < files.size() ? files[k] : std::string();
+  };
+  return {.hamiltonian = of(options.hamiltonians),
+          .overlap = of(options.overlaps),
+          .generate = options.generate,
+          .blocks = options.blocks,
+          .molecules = options.molecules,
+          .n = options.n,
+          .gap = options.gap,
+          .decay = options.decay,
+          .coupling = options.coupling,
+          .seed = options.common.seed,
+          .usual_layout = options.panel == 0 && options.grid.rows == 0};
+}
+
+namespace {
+
+void require_count(const char* option, std::size_t count, std::size_t hamiltonians, bool may_be_one) {
+  if (count == 0 || count == hamiltonians || (may_be_one && count == 1)) return;
+  throw UsageError(option, fmt::format("{} of them", count), "is not possible",
+                   fmt::format("{}{}, as many as Hamiltonians", may_be_one && hamiltonians > 1 ? "1 or " : "",
+                               hamiltonians));
+}
+
+}  // namespace
+
 void validate(const DensityProgramOptions& options) {
   const bool generated = !options.generate.empty();
-  if (generated != options.hamiltonian.empty())
-    throw UsageError("--hamiltonian", options.hamiltonian, "stands beside --generate",
+  if (generated != options.hamiltonians.empty())
+    throw UsageError("--hamiltonian", fmt::format("{}", fmt::join(options.hamiltonians, ",")),
+                     "stands beside --generate",
                      "either --hamiltonian FILE or --generate KIND with --molecules or --n");
   if (generated && options.molecules < 0 && options.n < 0)
     throw UsageError("--molecules", "", "", "the size of the generated system, or --n");
   if (options.molecules >= 0 && options.n >= 0)
     throw UsageError("--n", fmt::to_string(options.n), "stands beside --molecules", "one of them");
-  if (!generated && options.electrons < 0 && !options.mu)
+  if (!generated && options.electrons.empty() && !options.mu)
     throw UsageError("--electrons", "", "", "the number of electrons, or --mu with --method sign");
-  if (generated) system_options(options);
-  if (!options.output.empty()) require_writable("--output", options.output);
+  const std::size_t count = std::max<std::size_t>(options.hamiltonians.size(), 1);
+  require_count("--overlap", options.overlaps.size(), count, true);
+  require_count("--electrons", options.electrons.size(), count, true);
+  require_count("--weights", options.weights.size(), count, false);
+  if (generated) system_options(source_of(options));
+  for (std::size_t k = 0; k < count && !options.output.empty(); ++k)
+    require_writable("--output", output_of(options, k));
   if (!options.plot.empty()) require_writable("--plot", options.plot);
   if (!options.save.empty()) require_writable("--save", options.save);
+}
+
+std::string output_of(const DensityProgramOptions& options, std::size_t k) {
+  if (options.hamiltonians.size() < 2) return options.output;
+  // P.mtx.gz is P_1.mtx.gz.
+  const std::size_t slash = options.output.rfind('/'), name = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = std::min(options.output.find('.', name + 1), options.output.size());
+  return fmt::format("{}_{}{}", options.output.substr(0, dot), k + 1, options.output.substr(dot));
 }
 
 }  // namespace tessera::program

@@ -60,13 +60,17 @@ struct MultiplyProgramOptions {
 
 struct DensityProgramOptions {
   CommonOptions common;
-  std::string hamiltonian, overlap, block_sizes, generate;
+  std::vector<std::string> hamiltonians;  ///< several: k-points or spin channels
+  std::vector<std::string> overlaps;      ///< one for all or one for each; empty: the identity
+  std::string block_sizes, generate;
   std::vector<Index> blocks;                   ///< empty: those of the kind of system; of files 23
   Index molecules = -1, n = -1;                ///< size of the generated system; one of them is given
   std::optional<double> gap, decay, coupling;  ///< none: the generator's
   char type = 0;                               ///< s, d, c, z; 0: as in the file, d for a generated system
-  Index electrons = -1;                        ///< -1: the generator's
+  std::vector<double> electrons;               ///< one for all or one for each; empty: the generator's
   double occupation = 2;
+  std::vector<double> weights;  ///< of several Hamiltonians; empty: 1 each
+  bool common_mu = true;        ///< of several Hamiltonians at a temperature
   std::optional<double> mu;
   double temperature = 0;
   std::optional<GapBounds> gap_bounds;
@@ -154,6 +158,11 @@ OptionTable option_table(CalibrateProgramOptions& options);
 
 struct SparseSource;
 SparseSource source_of(const LobpcgProgramOptions& options);
+struct DensitySource;
+/// The matrices of k-point (or spin channel) k.
+DensitySource source_of(const DensityProgramOptions& options, std::size_t k = 0);
+/// The file for its density matrix.
+std::string output_of(const DensityProgramOptions& options, std::size_t k);
 
 /// Checks that involve more than one option.
 /// @throws UsageError, or InvalidArgument for files that cannot be written
@@ -166,6 +175,8 @@ void validate(const LobpcgProgramOptions& options);
 int run_eigen(EigenProgramOptions& options);
 int run_multiply(MultiplyProgramOptions& options);
 int run_density(DensityProgramOptions& options);
+/// Of several Hamiltonians.
+int run_density_batch(const DensityProgramOptions& options);
 int run_lobpcg(LobpcgProgramOptions& options);
 int run_info(const InfoProgramOptions& options);
 int run_trace(const TraceProgramOptions& options);

@@ -100,10 +100,11 @@ std::string grid(const Axes& axes) {
                     left, top, width, height);
 }
 
-/// A path with gaps. A point without neighbours becomes a dot.
+/// A path with gaps. A point without neighbours becomes a disc of this colour.
 std::string curve_path(const ResidualPlot& plot, const std::vector<double>& curve, const Axes& axes,
-                       const std::string& stroke) {
-  std::string path;
+                       const std::string& stroke, const char* colour) {
+  constexpr double radius = 4;
+  std::string path, discs;
   bool open = false;
   const std::size_t count = std::min(curve.size(), plot.iterations.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -112,11 +113,15 @@ std::string curve_path(const ResidualPlot& plot, const std::vector<double>& curv
       continue;
     }
     const double x = axes.x(plot.iterations[i]), y = axes.y(curve[i]);
+    if (!open && (i + 1 == count || !drawable(curve[i + 1]))) {
+      discs +=
+          fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x, y, radius, colour);
+      continue;
+    }
     path += fmt::format("{}{:.1f} {:.1f}", open ? "L" : "M", x, y);
-    if (!open && (i + 1 == count || !drawable(curve[i + 1]))) path += "h0.1";
     open = true;
   }
-  return path.empty() ? "" : fmt::format("<path d=\"{}\" {}/>\n", path, stroke);
+  return (path.empty() ? "" : fmt::format("<path d=\"{}\" {}/>\n", path, stroke)) + discs;
 }
 
 }  // namespace
@@ -140,7 +145,7 @@ std::string svg(const ResidualPlot& plot) {
     const std::string stroke = fmt::format(
         "fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" stroke-linecap=\"round\" stroke-dasharray=\"{}\"",
         colours[p % colours.size()], dashes[p / colours.size() % dashes.size()]);
-    text += curve_path(plot, plot.curves[p], axes, stroke);
+    text += curve_path(plot, plot.curves[p], axes, stroke, colours[p % colours.size()]);
     const double y = top + 12 + 18 * static_cast<double>(p);
     text += line(left + width + 12, y, left + width + 36, y, stroke.c_str());
     if (p < plot.labels.size()) text += text_at(left + width + 42, y + 4, "start", escaped(plot.labels[p]));

@@ -159,6 +159,40 @@ TYPED_TEST(Density, ErrorsWithoutACheck) {
   }
 }
 
+/// What the check's own filter leaves out counts: the idempotency is no less than that of the dense P, and 0 for no P that
+/// has been filtered.
+TYPED_TEST(Density, IdempotencyIsAnUpperBound) {
+  using T = TypeParam;
+  const auto chain = make_chain<T>(14, 2);
+  const auto h = blocks_of(this->runtime(), chain.hamiltonian, chain.sizes),
+             s = blocks_of(this->runtime(), chain.overlap, chain.sizes);
+  const auto norm = [](const Matrix<T>& a) {
+    double sum = 0;
+    for (Index j = 0; j < a.cols(); ++j)
+      for (Index i = 0; i < a.rows(); ++i) sum += std::norm(std::complex<double>(a(i, j)));
+    return std::sqrt(sum);
+  };
+  for (const double filter : {1e-2, 1e-3, 1e-4})
+    for (const bool overlap : {true, false}) {
+      SCOPED_TRACE(fmt::format("filter {}, {}", filter, overlap ? "with overlap" : "orthonormal"));
+      const auto r = density_matrix(
+          this->runtime(),
+          {.hamiltonian = h, .overlap = overlap ? &s : nullptr, .electrons = 2.0 * double(chain.occupied)},
+          {.method = DensityMethod::trs4, .filter_eps = filter});
+      ASSERT_TRUE(r) << r.status().message();
+      Matrix<T> p = gathered(r.density);
+      for (Index j = 0; j < p.cols(); ++j)
+        for (Index i = 0; i < p.rows(); ++i) p(i, j) *= RealOf<T>(0.5);
+      Matrix<T> rest = product(overlap ? product(p, chain.overlap) : p, p);
+      for (Index j = 0; j < p.cols(); ++j)
+        for (Index i = 0; i < p.rows(); ++i) rest(i, j) -= p(i, j);
+      const double exact = norm(rest) / norm(p);
+      EXPECT_GT(r.idempotency, 0);
+      EXPECT_GE(r.idempotency, exact - 10 * this->eps);
+      EXPECT_LE(r.idempotency, exact + 0.1 * filter);
+    }
+}
+
 TYPED_TEST(Density, TracesBoundTheGap) {
   using T = TypeParam;
   auto chain = make_chain<T>(12, 4);

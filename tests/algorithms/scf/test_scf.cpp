@@ -120,6 +120,50 @@ TYPED_TEST(ScfInDouble, EqualSpinsAreAClosedShell) {
   EXPECT_EQ(open.steps.size(), closed.steps.size());
 }
 
+/// From the second density matrix on the gap is known: fewer products, the same field. The gap is a twentieth of the width.
+TYPED_TEST(ScfInDouble, TheFormerGapSavesProducts) {
+  using T = TypeParam;
+  Runtime& runtime = this->runtime();
+  constexpr Index sites = 16;
+  const MeanField<T> model{staggered_ring<T>(sites, 0.1), test::identity<T>(sites),
+                           std::vector<Index>(sites / 4, 4), 0.5};
+  const auto exact = dense_scf(model, {model.core}, {sites / 2}, 2);
+  const auto core = blocks_of(runtime, model.core, model.sizes);
+  for (const ScfMethod method : {ScfMethod::simple, ScfMethod::pulay}) {
+    SCOPED_TRACE(to_string(method));
+    // Of each the steps of the density matrices that are stretched.
+    std::vector<Index> stretched;
+    std::vector<ScfResult<T>> results;
+    for (const DensityMethod density : {DensityMethod::automatic, DensityMethod::trs4, DensityMethod::tc2}) {
+      stretched.push_back(0);
+      const auto count = [&](const IterationStep& step) {
+        stretched.back() += step.stage == "sp2";
+        return true;
+      };
+      results.push_back(scf<T>(runtime,
+                               {.functional = functional_of(core, model.strength),
+                                .channels = {{.electrons = double(sites), .hamiltonian = &core}}},
+                               {.method = method,
+                                .mixing = 0.5,
+                                .tolerance = 1e-7,
+                                .energy_tolerance = 1e-10,
+                                .density = {.method = density, .filter_eps = 0, .monitor = count}}));
+      const ScfResult<T>& r = results.back();
+      ASSERT_TRUE(r) << r.status().message();
+      EXPECT_NEAR(r.energy, exact.energy, 1e-9);
+      EXPECT_LE(difference(gathered(r.channels[0].density), exact.densities[0]), 1e-6);
+    }
+    EXPECT_EQ(results[0].steps.size(), results[1].steps.size());
+    EXPECT_GT(stretched[0], 0);
+    EXPECT_EQ(stretched[1] + stretched[2], 0);
+    // Where H hardly changes any more; the commutator and the change of basis are counted, too.
+    const auto last = [&](std::size_t k) { return double(results[k].steps.back().products); };
+    EXPECT_LT(last(0), 0.75 * last(1));
+    EXPECT_LT(last(0), 0.8 * last(2));
+    EXPECT_LT(results[0].products, 0.9 * double(results[1].products));
+  }
+}
+
 /// Where H depends strongly on P, Pulay's combination takes fewer steps than damping, and the minimisation none
 /// that rises.
 TYPED_TEST(ScfInDouble, PulayTakesFewerStepsThanDamping) {

@@ -12,7 +12,7 @@ using namespace tessera::test;
 
 using BenchProgram = Program;
 
-constexpr std::array benches{"bench_dense", "bench_stack", "bench_spmm", "bench_products"};
+constexpr std::array benches{"bench_dense", "bench_stack", "bench_spmm", "bench_products", "bench_density"};
 
 TEST_F(BenchProgram, HelpHasExamplesAndTheCommonOptions) {
   for (const std::string bench : benches) {
@@ -69,6 +69,9 @@ TEST_F(BenchProgram, BadUsage) {
   expect_refused("bench_products --n 60 --occupation nan", "--occupation: 'nan' is not finite");
   expect_refused("bench_products --n 60 --peer lapack", "lapack");
   expect_refused("bench_products --n 20000000", "memory");
+  expect_refused("bench_density --generate water --n 60 --gpus 0 --peer cusolver", "--peer: 'cusolver'");
+  expect_refused("bench_density --generate water --n 60 --gpus 0 --keep-on gpu", "--keep-on: 'gpu'");
+  expect_refused("bench_density --generate water --molecules 40000000", "memory");
 }
 
 TEST_F(BenchProgram, BenchesEveryStage) {
@@ -216,6 +219,68 @@ TEST_F(BenchProgram, SweepsProducts) {
   const Outcome outcome = run("bench_products --n 60 --blocks 5,13 --occupation 0.5");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("GFLOP/s"), std::string::npos) << outcome.out;
+}
+
+/// Cases for each system, method and filter, with the results of `density`; the peers are beside all of them.
+TEST_F(BenchProgram, BenchesDensities) {
+  const std::string systems = "bench_density --generate water --blocks 4,1,1 --molecules 4,7 ";
+  const Json json =
+      record(systems + "--methods trs4,dense --filter 1e-5,1e-7 --peer lapack --repeat 2 --check all");
+  ASSERT_EQ(json["cases"].size(), 8u);
+  EXPECT_EQ(json["options"]["methods"], Json::array({"trs4", "dense"}));
+  std::size_t k = 0;
+  for (const int molecules : {4, 7})
+    for (const std::string method : {"trs4", "dense"})
+      for (const double filter : {1e-5, 1e-7}) {
+        const Json& one = json["cases"][k++];
+        EXPECT_EQ(one["options"]["system"], "water");
+        EXPECT_EQ(one["options"]["molecules"], molecules);
+        EXPECT_EQ(one["options"]["n"], 6 * molecules);
+        EXPECT_EQ(one["options"]["method"], method);
+        EXPECT_EQ(one["options"]["filter"], filter);
+        ASSERT_EQ(one["runs"].size(), 2u);
+        EXPECT_TRUE(one["runs"][0]["check"]["passed"].get<bool>());
+        const Json& found = one["runs"][1]["result"];
+        EXPECT_EQ(found["method"], method);
+        EXPECT_GT(one["peer"]["ratio"].get<double>(), 0);
+        // LAPACK's eigenvalues.
+        const double theirs = one["peer"]["result"]["energy"];
+        EXPECT_NEAR(found["energy"].get<double>(), theirs,
+                    (method == "dense" ? 1e-11 : 0.1 * filter) * std::abs(theirs));
+        EXPECT_NEAR(one["peer"]["result"]["energy_difference_per_molecule"].get<double>(),
+                    (found["energy"].get<double>() - theirs) / molecules, 1e-12);
+        EXPECT_EQ(found["products"].get<double>() > 0, method == "trs4");
+        EXPECT_EQ(one["tflops"].is_number(), method == "trs4");
+        const double first = one["runs"][0]["seconds"]["total"], second = one["runs"][1]["seconds"]["total"];
+        EXPECT_NEAR(one["seconds"]["median"].get<double>(), (first + second) / 2, 1e-12);
+        EXPECT_NEAR(one["seconds"]["per_molecule"].get<double>(), (first + second) / 2 / molecules, 1e-12);
+        EXPECT_NEAR(one["seconds"]["spread"].get<double>(), 2 * std::abs(first - second) / (first + second),
+                    1e-9);
+      }
+  const Json alone =
+      record("density --generate water --blocks 4,1,1 --molecules 7 --method trs4 --filter 1e-7");
+  EXPECT_EQ(json["cases"][5]["runs"][1]["result"]["products"], result(alone)["products"]);
+  EXPECT_NEAR(json["cases"][5]["runs"][1]["result"]["energy"].get<double>(),
+              result(alone)["energy"].get<double>(), 1e-9);
+  const Outcome outcome = run(systems + "--known-gap yes --peer dense");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* text : {"\nwater, n = 24, 4 molecules, 32 electrons, ", "\nauto: sp2 ", " passed\n"})
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  EXPECT_EQ(run(systems + "--temperature 0.02 --methods fermi,dense").code, 0);
+}
+
+/// What fails is told, and is exit code 1.
+TEST_F(BenchProgram, BenchesDensitiesOfFiles) {
+  const std::string h =
+      file("h.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 4\n1 1 1\n2 2 2\n3 3 2\n4 4 5\n");
+  const Json good = record(fmt::format("bench_density {} --blocks 2 --electrons 6", h));
+  EXPECT_NEAR(good["cases"][0]["runs"][0]["result"]["energy"].get<double>(), 10, 1e-6);
+  EXPECT_FALSE(good["cases"][0]["seconds"].contains("per_molecule"));
+  const Json bad = record(fmt::format("bench_density {} --blocks 2 --electrons 4 --methods dense", h), 1);
+  EXPECT_EQ(bad["cases"][0]["runs"][0]["result"]["status"], "no gap");
+  EXPECT_TRUE(bad["cases"][0]["runs"][0]["result"]["energy"].is_null());
 }
 
 }  // namespace

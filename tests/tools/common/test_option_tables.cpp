@@ -1,71 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <functional>
-#include <map>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <tests/tools/program_test.hpp>
 
-#include "dense_options.hpp"
-#include "options.hpp"
-#include "process.hpp"
-#include "products_options.hpp"
-#include "spmm_options.hpp"
-#include "stack_options.hpp"
+#include "option_commands.hpp"
 
 /// The tables of options: their effect on help, parser and record.
 namespace {
 
 using namespace tessera;
 using namespace tessera::program;
-using tessera::test::Outcome;
-using tessera::test::Program;
-
-template <class Options>
-OptionTable table_of_defaults() {
-  static Options options;
-  return option_table(options);
-}
-
-template <class Options>
-void parse(const std::vector<std::string>& words) {
-  CLI::App app;
-  Options options;
-  parse_by_table(app, option_table(options));
-  app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
-  if constexpr (requires { validate(options); }) validate(options);
-}
-
-/// A command of `tessera` or a benchmark.
-struct Command {
-  OptionTable table;  ///< bound to variables that outlive it
-  std::function<void(const std::vector<std::string>&)>
-      parser;  ///< takes the name of the command and its arguments
-};
-
-template <class Options>
-Command command_of() {
-  return {table_of_defaults<Options>(), parse<Options>};
-}
-
-/// All commands and benchmarks, by the first word that a test writes.
-const std::map<std::string, Command>& commands() {
-  static const std::map<std::string, Command> all{{"eigen", command_of<EigenProgramOptions>()},
-                                                  {"multiply", command_of<MultiplyProgramOptions>()},
-                                                  {"density", command_of<DensityProgramOptions>()},
-                                                  {"lobpcg", command_of<LobpcgProgramOptions>()},
-                                                  {"info", command_of<InfoProgramOptions>()},
-                                                  {"trace", command_of<TraceProgramOptions>()},
-                                                  {"tune", command_of<TuneProgramOptions>()},
-                                                  {"calibrate", command_of<CalibrateProgramOptions>()},
-                                                  {"bench_dense", command_of<DenseBenchOptions>()},
-                                                  {"bench_stack", command_of<StackBenchOptions>()},
-                                                  {"bench_spmm", command_of<SpmmBenchOptions>()},
-                                                  {"bench_products", command_of<ProductsBenchOptions>()}};
-  return all;
-}
+using tessera::test::commands;
 
 /// The error message for a command line without `tessera`; empty if it is valid.
 std::string refusal(const std::string& line) {
@@ -183,8 +131,34 @@ TEST(UsageErrors, HaveOneForm) {
             "--n: '46' stands beside --molecules; expected one of them"},
            {"density h.mtx",
             "--electrons is missing; expected the number of electrons, or --mu with --method sign"},
+           {"density h.mtx --electrons 8,9",
+            "--electrons: '2 of them' is not possible; expected 1, as many as Hamiltonians"},
+           {"density h.mtx,i.mtx,j.mtx s.mtx,t.mtx --electrons 8",
+            "--overlap: '2 of them' is not possible; expected 1 or 3, as many as Hamiltonians"},
+           {"density h.mtx,i.mtx --electrons 8 --weights 1",
+            "--weights: '1 of them' is not possible; expected 2, as many as Hamiltonians"},
+           {"density h.mtx,i.mtx --electrons 8,-1",
+            "--electrons: '-1' is out of range; expected a number: 0 or more"},
+           {"density h.mtx, --electrons 8",
+            "--hamiltonian: 'h.mtx,' has an empty name; expected FILE[,FILE...]"},
            {"bench_spmm", "--matrix is missing; expected either --matrix FILE or --generate KIND[:ARG]"},
-           {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"}})
+           {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"},
+           {"bench_density",
+            "--hamiltonian is missing; expected either --hamiltonian FILE or --generate KIND with "
+            "--molecules or --n"},
+           {"bench_density --generate ice --n 60",
+            "--generate: 'ice' is unknown; expected one of water, amorphous, tio2"},
+           {"bench_density --generate water,tio2 --blocks 4,1,1 --n 60",
+            "--blocks = 4,1,1: expected sizes from 1, of more than 12 functions a unit"},
+           {"bench_density --generate water",
+            "--molecules is missing; expected the sizes of the generated systems, or --n, one of them"},
+           {"bench_density h.mtx", "--electrons is missing; expected the number of electrons"},
+           {"bench_density --generate water --n 46 --methods fermi",
+            "--methods: 'fermi' is not possible; expected another one without --temperature"},
+           {"bench_density --generate water --n 46 --methods sp2 --temperature 0.1",
+            "--methods: 'sp2' is not possible; expected auto, fermi or dense with --temperature"},
+           {"bench_density --generate water --n 46 --peer lapack --temperature 0.1",
+            "--peer: 'lapack' is not possible; expected none or dense with --temperature"}})
     EXPECT_EQ(refusal(line), text);
 }
 
@@ -209,6 +183,7 @@ TEST(UsageErrors, GuessWhatWasMeant) {
            {"multiply --n 20 --generate watre", "'water'"},
            {"density --n 20 --generate amorphus", "'amorphous'"},
            {"density h.mtx --electrons 8 --method trs", "'trs4'"},
+           {"bench_density h.mtx --electrons 8 --methods sign,trs", "'trs4'"},
            {"multiply --generate random --n 20 --peer cutensr", "'cutensor'"},
            {"bench_dense choleski", "'cholesky'"},
            {"bench_dense gemm --generate randon", "'random'"},
@@ -260,6 +235,12 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"density h.mtx --electrons 8 --method dense --tolerance 1e-5", "--tolerance"},
     {"density h.mtx --electrons 8 --method dense --iterations 5", "--iterations"},
     {"density h.mtx --electrons 8 --method dense --plot p.svg", "--plot"},
+    {"density h.mtx,i.mtx --electrons 8 --plot p.svg", "--plot"},
+    {"density h.mtx,i.mtx --electrons 8 --restart s.h5", "--restart"},
+    {"density h.mtx,i.mtx --electrons 8 --save s.h5", "--save"},
+    {"density h.mtx --electrons 8 --weights 1", "--weights"},
+    {"density h.mtx --electrons 8 --temperature 0.1 --common-mu no", "--common-mu"},
+    {"density h.mtx,i.mtx --electrons 8 --common-mu no", "--common-mu"},
     {"density h.mtx --electrons 8 --seed 3", "--seed"},
     {"density h.mtx --electrons 8 --sign-order 3", "--sign-order"},
     {"density h.mtx --electrons 8 --factor-order 4", "--factor-order"},
@@ -287,7 +268,15 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"bench_spmm a.mtx --interaction pairing", "--interaction"},
     {"bench_spmm --generate laplacian1d:60 --orbits o.sps", "--orbits"},
     {"bench_spmm a.mtx --hybrid --gpus 0", "--hybrid"},
-    {"bench_products --hybrid --gpus 0", "--hybrid"}};
+    {"bench_products --hybrid --gpus 0", "--hybrid"},
+    {"bench_density h.mtx --electrons 8 --molecules 5", "--molecules"},
+    {"bench_density h.mtx --electrons 8 --n 5", "--n"},
+    {"bench_density h.mtx --electrons 8 --known-gap yes", "--known-gap"},
+    {"bench_density --generate water --n 46 --overlap s.mtx", "--overlap"},
+    {"bench_density h.h5 --electrons 8 --block-sizes s.txt", "--block-sizes"},
+    {"bench_density h.h5 --electrons 8 --blocks 5", "--blocks"},
+    {"bench_density --generate water --n 46 --electrons 8", "--electrons"},
+    {"bench_density --generate water --n 46 --hybrid --gpus 0", "--hybrid"}};
 
 TEST(OptionsWithoutEffect, AreRefusedInAllTables) {
   std::set<std::pair<std::string, std::string>> refused;
@@ -318,6 +307,10 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "density h.mtx --mu 0.1 --temperature 0.1 --method dense --restart s.h5 --save t.h5",
         "density h.mtx --electrons 8 --gap-bounds -0.5:1e-1 --method sp2",
         "density h.mtx --electrons 8 --restart s.h5 --moved 0.1 --method sign",
+        "density h.mtx --electrons 511.5 --temperature 0.1",
+        "density h.mtx,i.mtx s.mtx --electrons 9,7 --occupation 1",
+        "density h.mtx,i.h5 s.mtx,t.h5 --blocks 5 --electrons 8 --weights 1,3 --temperature 0.1 --common-mu "
+        "no",
         "density --generate tio2 --n 520 --blocks 4,5,5 --gap 0.3 --decay 2 --coupling 0.1 --method sign "
         "--sign-order 3",
         "lobpcg --generate shell:20Ne --interaction pairing --steps 2 --shift -3",
@@ -328,7 +321,9 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "bench_spmm --generate shell:20Ne --interaction pairing --nd 2 --storage f --type s",
         "multiply --generate random --n 50 --peer cutensor --filter 0",
         "bench_products --blocks 5,13 --occupation 0.1,1 --filter 1e-6",
-        "bench_products --peer cutensor --type c"})
+        "bench_products --peer cutensor --type c",
+        "bench_density --generate water --n 46,92 --known-gap yes --methods sp2,trs4 --filter 0,1e-5",
+        "bench_density h.mtx s.mtx --electrons 8.5 --temperature 0.1 --methods fermi"})
     EXPECT_EQ(refusal(line), "") << line;
 }
 
@@ -388,95 +383,6 @@ TEST(Dates, AreIso8601InUtc) {
   std::tm read{};
   ASSERT_NE(::strptime(date.c_str(), "%Y-%m-%dT%H:%M:%SZ", &read), nullptr) << date;
   EXPECT_LT(std::abs(std::difftime(std::time(nullptr), ::timegm(&read))), 10);
-}
-
-class OptionsProgram : public Program {};
-
-TEST_F(OptionsProgram, HelpIsNarrow) {
-  for (const auto& [name, command] : commands()) {
-    const Outcome outcome = run(name + " --help");
-    EXPECT_EQ(outcome.code, 0);
-    EXPECT_EQ(outcome.out, command.table.help());
-  }
-  std::istringstream help(run("--help").out);
-  for (std::string line; std::getline(help, line);) EXPECT_LE(line.size(), 100u) << line;
-}
-
-TEST_F(OptionsProgram, ComplaintsNameTheCommand) {
-  EXPECT_EQ(run("bench_stack --m 300").err,
-            "bench_stack: --m: '300' is out of range; expected an integer from 1 to 256\n");
-  EXPECT_EQ(run("eigen --generate random --n 12x").err,
-            "tessera eigen: --n: '12x' is not a number; expected an integer from 0 to 2147483647\n");
-  EXPECT_EQ(run("egien").err, "tessera: unknown command 'egien'; did you mean 'eigen'?\n");
-  expect_refused("--frobnicate", "unknown option '--frobnicate'");
-  expect_refused("eigen --generate random --n 20 --gpus 0 --peer cusolvermg", "tessera eigen: ");
-}
-
-TEST_F(OptionsProgram, FilesOfOtherKindsAreNamed) {
-  const std::string hdf5 = file("a.h5", "\x89HDF\r\n\x1a\n and more"), json = file("t.json", "{\"a\": 1}"),
-                    pdf = file("paper.mtx", "%PDF-1.7\n"), text = file("text.h5", "1 2 3\n"),
-                    hidden = file("hidden.mtx", "\x89HDF\r\n\x1a\n");
-  for (const char* use : {"eigen ", "lobpcg ", "bench_spmm ", "eigen --generate random --n 5 --overlap "}) {
-    expect_refused(use + hdf5, "a.h5: seems to be an HDF5 file; expected a Matrix Market file");
-    expect_refused(use + json, "seems to be a JSON document; expected a Matrix Market file");
-    expect_refused(use + pdf, "seems to be a PDF document; expected a Matrix Market file");
-  }
-  expect_refused("multiply " + text, "text.h5: seems to be some text; expected an HDF5 file");
-  expect_refused("multiply " + hidden, "the names of HDF5 files end in .h5");
-  expect_refused("eigen --generate random --n 5 --tuning " + pdf, "expected a JSON document");
-}
-
-TEST_F(OptionsProgram, FilesNeedNoOption) {
-  std::string matrix = "%%MatrixMarket matrix coordinate real symmetric\n40 40 40\n";
-  for (int i = 1; i <= 40; ++i) matrix += fmt::format("{0} {0} {0}\n", i);
-  const std::string path = file("d.mtx", matrix);
-  for (const auto& [words, key] : {std::pair(std::string("eigen {0} --range index:0:2 --json -"), "matrix"),
-                                   {"lobpcg {0} --k 2 --json -", "matrix"},
-                                   {"bench_spmm {0} --columns 2 --json -", "matrix"},
-                                   {"multiply {0} {0} --blocks 8 --json -", "matrix_b"}}) {
-    const Outcome outcome = run(fmt::format(fmt::runtime(words), path));
-    ASSERT_EQ(outcome.code, 0) << words << outcome.err;
-    EXPECT_EQ(Json::parse(outcome.out)["options"][key], path);
-  }
-}
-
-/// The common head of all records, and that the recorded options are those that were used.
-TEST_F(OptionsProgram, RecordsHaveSchemaDateAndWhatWasUsed) {
-  for (const std::string& command :
-       {std::string("eigen --generate random --n 300 --solver two_stage"),
-        std::string("multiply --generate random --n 60"), std::string("lobpcg --generate laplacian1d:60"),
-        std::string("density --generate water --molecules 2"), std::string("info"),
-        std::string("bench_dense gemm --n 60"), std::string("bench_stack --m 5 --products 40"),
-        std::string("bench_spmm --generate laplacian1d:60"), std::string("bench_products --n 60"),
-        "tune --n 40 --output " + path("t.json"), "calibrate --sizes 40 --types d --output " + path("set")}) {
-    const Outcome outcome = run(command + " --json - --cores 1 --gpus 0", "STARPU_HOME=" + path("s"));
-    ASSERT_EQ(outcome.code, 0) << command << outcome.err;
-    const Json json = Json::parse(outcome.out);
-    EXPECT_EQ(json["schema"], 1) << command;
-    EXPECT_EQ(json["command"], command.substr(0, command.find(' ')));
-    std::tm read{};
-    EXPECT_NE(::strptime(json["date"].get<std::string>().c_str(), "%Y-%m-%dT%H:%M:%SZ", &read), nullptr);
-    const Json& options = json["options"];
-    EXPECT_EQ(options["cores"], 1) << command;
-    EXPECT_EQ(options["gpus"], 0) << command;
-    EXPECT_EQ(options["scheduler"], json["machine"]["scheduler"]) << command;
-    if (command.starts_with("eigen") || command.starts_with("bench_dense")) {
-      for (const char* chosen : {"tile", "band", "update_width", "column_groups"})
-        EXPECT_GT(options[chosen].get<Index>(), 0) << chosen;
-      EXPECT_EQ(options["grid"], "1x1");
-    }
-    if (command.starts_with("bench_stack")) {
-      for (const char* like_m : {"m", "n", "k"}) EXPECT_EQ(options[like_m], 5);
-    }
-    if (command.starts_with("bench_spmm")) {
-      EXPECT_GT(options["nd"].get<Index>(), 0);
-      EXPECT_GT(options["segments"].get<Index>(), 0);
-    }
-    if (command.starts_with("multiply")) {
-      EXPECT_EQ(options["occupation"], 0.1);
-      EXPECT_EQ(options["blocks"], Json::array({23}));
-    }
-  }
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ TEST_F(DensityProgram, BadUsage) {
   expect_refused(fmt::format("density {} --electrons 26 --blocks 6", h),
                  "--electrons: '26' is not possible; expected 2 times a whole number of states, at most 12");
   expect_refused(fmt::format("density {} --electrons 8 --mu 4", h), "--electrons: '8' has no effect");
+  expect_refused(fmt::format("density {} --electrons 7.5 --blocks 6", h),
+                 "--electrons: '7.5' is not possible; expected 2 times a whole number of states, at most 12");
   expect_refused(fmt::format("density {} --occupation 3 --electrons 3", h), "--occupation: '3' is unknown");
   expect_refused(fmt::format("density {} --electrons 8 --plot {}/no/such", h, directory_.string()),
                  "--plot: '");
@@ -128,7 +130,9 @@ TEST_F(DensityProgram, MethodsAgreeOnWater) {
     if (found["lumo"][1].is_number()) EXPECT_LT(mu, found["lumo"][1].get<double>()) << more;
     if (found["homo"][0].is_number()) EXPECT_GT(mu, found["homo"][0].get<double>()) << more;
   }
-  EXPECT_EQ(record(small_water)["options"]["method"], "trs4") << "what auto was";
+  const Json chosen = record(small_water);
+  EXPECT_EQ(chosen["options"]["method"], "trs4") << "what auto was";
+  EXPECT_GT(result(chosen)["idempotency"].get<double>(), 0) << "what the check leaves out counts";
 }
 
 TEST_F(DensityProgram, SinglePrecisionAndOneSpin) {
@@ -288,6 +292,11 @@ TEST_F(DensityProgram, AtATemperature) {
     EXPECT_TRUE(found["idempotency"].is_null());
     EXPECT_FALSE(json["runs"][0]["check"]["gates"].contains("idempotency"));
   }
+  // Half an electron more.
+  const Json half = record(
+      fmt::format("density {} --electrons 8.5 --occupation 1 --blocks 3 --filter 0 --temperature {}", h, kt));
+  EXPECT_EQ(half["options"]["electrons"], 8.5);
+  EXPECT_NEAR(electrons(result(half)["mu"].get<double>()), 8.5, 1e-9);
   const Outcome outcome = run(small_water + "--temperature 0.02 --peer dense");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
   for (const char* text : {"\nfermi ", "\nfree energy ", " k_B\n", ", kT 0.02", ": passed\n"})

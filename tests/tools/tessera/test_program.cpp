@@ -51,8 +51,8 @@ TEST_F(Program, BadUsage) {
         std::string("density --generate water --molecules 2"),
         std::string("lobpcg --generate laplacian1d:60"), std::string("bench_dense gemm"),
         std::string("bench_stack"), std::string("bench_spmm --generate laplacian1d:60"),
-        std::string("bench_products --n 60"), "tune --output " + path("tuning.json"),
-        "calibrate --output " + path("models")})
+        std::string("bench_products --n 60"), std::string("bench_density --generate water --molecules 2"),
+        "tune --output " + path("tuning.json"), "calibrate --output " + path("models")})
     expect_refused(fmt::format("{} --seed -1", command),
                    "--seed: '-1' is out of range; expected an integer from 0");
   expect_refused("eigen --generate random --n 20000000", "memory");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/algorithms/density_matrix/block_algebra.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/error.hpp>
 #include <tessera/multiply.hpp>
@@ -25,16 +26,17 @@ auto at_once(Runtime& runtime, const Work& work) {
   return result;
 }
 
-/// C := alpha A B + beta C
+/// C := alpha A B + beta C. Returns the bound of what the filter leaves out.
 template <class T>
-void product(Runtime& runtime, double alpha, const ProductFactor<T>& a, const BlockSparseMatrix<T>& b,
-             double beta, BlockSparseMatrix<T>& c, double filter) {
+double product(Runtime& runtime, double alpha, const ProductFactor<T>& a, const BlockSparseMatrix<T>& b,
+               double beta, BlockSparseMatrix<T>& c, double filter) {
   using Real = RealOf<T>;
   const MultiplyResult result = multiply<T>(
       runtime,
       {.alpha = T(static_cast<Real>(alpha)), .a = a, .b = b, .beta = T(static_cast<Real>(beta)), .c = c},
       {.filter_eps = filter});
   if (!result) throw Error(result.status().message());
+  return filter_bound(result, c.layout(), filter);
 }
 
 template <class T>
@@ -49,19 +51,25 @@ template <class T>
 DensityErrors density_errors(Runtime& runtime, const DensityProblem<T>& problem,
                              const BlockSparseMatrix<T>& p, double filter) {
   // What these products leave out must not hide what the run's have left out.
+  const double fine = 1e-3 * filter;
   filter *= 0.1;
   DensityErrors errors;
   BlockSparseMatrix<T> ps;
+  double left_out = 0;
   if (problem.overlap) {
     ps = empty_matrix<T>(runtime, p.layout());
-    product<T>(runtime, 1, p, *problem.overlap, 0, ps, filter);
+    left_out = product<T>(runtime, 1, p, *problem.overlap, 0, ps, fine);
   } else {
     ps = at_once(runtime, [&](Sequence& sequence) { return desymmetrize(sequence, p); });
   }
-  auto rest = at_once(runtime, [&](Sequence& sequence) { return copy(sequence, p); });
-  product<T>(runtime, 1 / problem.occupation, ps, p, -1, rest, filter);
   const auto ratio = [](double x, double y) { return x == 0 ? 0 : x / y; };
-  if (problem.temperature == 0) errors.idempotency = ratio(frobenius_norm(rest), frobenius_norm(p));
+  if (problem.temperature == 0) {
+    auto rest = at_once(runtime, [&](Sequence& sequence) { return copy(sequence, p); });
+    // The difference D of P S changes the residual by D P / occupation.
+    if (left_out > 0) left_out *= gershgorin_norm(p) / problem.occupation;
+    left_out += product<T>(runtime, 1 / problem.occupation, ps, p, -1, rest, fine);
+    errors.idempotency = ratio(frobenius_norm(rest) + left_out, frobenius_norm(p));
+  }
   // S P H = (P S)^H H, and its adjoint is H P S.
   auto sph = empty_matrix<T>(runtime, p.layout());
   product<T>(runtime, 1, {ps, Op::adjoint}, problem.hamiltonian, 0, sph, filter);

@@ -21,15 +21,14 @@ bool has_electrons(const IterationStep& step) {
   return step.electrons != 0;
 }
 
-/// Names of the stages, in the order of their first steps.
+}  // namespace
+
 std::vector<std::string> stages_in_order(const std::vector<IterationStep>& steps) {
   std::vector<std::string> names;
   for (const IterationStep& step : steps)
     if (std::find(names.begin(), names.end(), step.stage) == names.end()) names.push_back(step.stage);
   return names;
 }
-
-}  // namespace
 
 std::string step_heading(bool gpus) {
   return fmt::format("{:<19}{:>5}{:>13}{:>9}{:>16}{:>10}{:>9}{:>11}{}\n", "stage", "iter", "convergence",
@@ -87,19 +86,6 @@ std::vector<StageRecord> stages_of_steps(const IterationReport& report, const st
   other.flops = std::max(other.flops, 0.0);
   stages.push_back(std::move(other));
   return stages;
-}
-
-ResidualPlot plot_of_steps(const std::vector<IterationStep>& steps) {
-  ResidualPlot plot;
-  plot.residual = "convergence";
-  plot.labels = stages_in_order(steps);
-  plot.curves.resize(plot.labels.size());
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    plot.iterations.push_back(static_cast<double>(s + 1));
-    for (std::size_t p = 0; p < plot.curves.size(); ++p)
-      plot.curves[p].push_back(steps[s].stage == plot.labels[p] ? steps[s].convergence : 0);
-  }
-  return plot;
 }
 
 }  // namespace tessera::program

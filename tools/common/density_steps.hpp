@@ -8,10 +8,12 @@
 #include <tessera/matrix_functions.hpp>
 
 #include "report.hpp"
-#include "residual_plot.hpp"
 
-/// The steps of the iterations that lead to a density matrix: table, record, stages, plot.
+/// The steps of the iterations that lead to a density matrix: table, record, stages.
 namespace tessera::program {
+
+/// Names of the stages, in the order of their first steps.
+std::vector<std::string> stages_in_order(const std::vector<IterationStep>& steps);
 
 /// The heading of the table, and one row. @param gpus  with a column of the GPUs' memory
 std::string step_heading(bool gpus);
@@ -22,8 +24,5 @@ Json steps_json(const std::vector<IterationStep>& steps);
 
 /// A stage for each iteration, and one, `rest`, for the time between them.
 std::vector<StageRecord> stages_of_steps(const IterationReport& report, const std::string& rest);
-
-/// A curve for each stage, over the number of the step.
-ResidualPlot plot_of_steps(const std::vector<IterationStep>& steps);
 
 }  // namespace tessera::program

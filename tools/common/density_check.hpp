@@ -11,9 +11,12 @@
 /// Checks of a density matrix.
 namespace tessera::program {
 
-/// How far P is from a density matrix, by products with a tenth of the filter. NaN: not measured.
+/// How far P is from a density matrix, by products with a tenth of the filter, those of the idempotency with a
+/// thousandth. NaN: not measured.
 struct DensityErrors {
-  double idempotency = unknown;          ///< ||P S P / occupation - P||_F / ||P||_F; NaN at a temperature
+  /// ||P S P / occupation - P||_F / ||P||_F, at most: with the bound of what the filter of the products has left
+  /// out; NaN at a temperature
+  double idempotency = unknown;
   double commutator = unknown;           ///< ||S P H - H P S||_F / sqrt(n)
   double relative_commutator = unknown;  ///< ||S P H - H P S||_F / ||S P H||_F
 };

@@ -8,11 +8,37 @@
 
 #include <tessera/algorithms/matgen/density_kinds.hpp>
 #include <tessera/block_operations.hpp>
+#include <tessera/data.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
+#include "option_values.hpp"
+#include "usage_error.hpp"
+
 namespace tessera::program {
 using namespace detail;
+
+std::vector<std::pair<std::string, DensityMethod>> density_methods() {
+  std::vector<std::pair<std::string, DensityMethod>> methods;
+  for (int k = 0;; ++k) {
+    const auto method = static_cast<DensityMethod>(k);
+    if (to_string(method) == std::string("unknown")) return methods;
+    methods.emplace_back(to_string(method), method);
+  }
+}
+
+std::vector<std::string> density_system_names() {
+  std::vector<std::string> names;
+  for (const DensitySystemKind& kind : density_system_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+std::string density_system_help() {
+  std::string help;
+  for (const DensitySystemKind& kind : density_system_kinds())
+    help += fmt::format("\n  {}: {}", kind.name, kind.help);
+  return help;
+}
 
 namespace {
 
@@ -61,108 +87,84 @@ BlockSparseMatrix<T> lower_half(const std::string& path, BlockSparseMatrix<T> a)
 }
 
 template <class T>
-void read_files(Session& session, const DensityProgramOptions& options, SparseShape& shape,
+void read_files(Session& session, const DensitySource& source, SparseShape& shape,
                 DensityMatrices<T>& matrices) {
-  matrices.hamiltonian = lower_half(options.hamiltonian, load_sparse<T>(session, options.hamiltonian, shape));
+  matrices.hamiltonian = lower_half(source.hamiltonian, load_sparse<T>(session, source.hamiltonian, shape));
   const BlockSparseMatrix<T>& h = matrices.hamiltonian;
-  if (options.hamiltonian.ends_with(".h5")) {
+  if (source.hamiltonian.ends_with(".h5")) {
     const auto list = [](const BlockDimension& of) {
       return std::vector<Index>(of.sizes().begin(), of.sizes().end());
     };
     shape.sizes = BlockSizes{list(h.pattern().rows()), list(h.pattern().cols())};
   }
-  if (options.overlap.empty()) return;
-  matrices.overlap = lower_half(options.overlap, load_sparse<T>(session, options.overlap, shape));
+  if (source.overlap.empty()) return;
+  matrices.overlap = lower_half(source.overlap, load_sparse<T>(session, source.overlap, shape));
   if (matrices.overlap.rows() != h.rows())
     throw InputError(
-        options.overlap, 0,
+        source.overlap, 0,
         fmt::format("is of order {}, the Hamiltonian of order {}", matrices.overlap.rows(), h.rows()));
 }
 
 }  // namespace
 
-DensitySystemOptions system_options(const DensityProgramOptions& options) {
+DensitySystemOptions system_options(const DensitySource& source) {
   return naming_options([&] {
-    DensitySystemOptions system{.kind = options.generate,
-                                .blocks = options.blocks,
-                                .gap = options.gap,
-                                .decay = options.decay,
-                                .coupling = options.coupling,
-                                .seed = options.common.seed};
+    DensitySystemOptions system{.kind = source.generate,
+                                .blocks = source.blocks,
+                                .gap = source.gap,
+                                .decay = source.decay,
+                                .coupling = source.coupling,
+                                .seed = source.seed};
     const double functions = mean_functions(DensityModel::make(system));
-    const bool by_molecules = options.molecules >= 0;
+    const bool by_molecules = source.molecules >= 0;
     system.molecules = by_molecules
-                           ? options.molecules
-                           : static_cast<Index>(std::llround(static_cast<double>(options.n) / functions));
+                           ? source.molecules
+                           : static_cast<Index>(std::llround(static_cast<double>(source.n) / functions));
     if (static_cast<double>(system.molecules) * functions > static_cast<double>(largest_order))
       throw InvalidArgument(by_molecules ? "--molecules" : "--n",
-                            fmt::to_string(by_molecules ? options.molecules : options.n),
+                            fmt::to_string(by_molecules ? source.molecules : source.n),
                             fmt::format("at most {} basis functions", largest_order));
     return DensityModel::make(system).options;
   });
 }
 
-namespace {
-
-/// What --restart and --gap-bounds give.
 template <class T>
-void read_former(Session& session, const DensityProgramOptions& options, DensityMatrices<T>& matrices) {
-  matrices.gap = options.gap_bounds;
-  if (options.restart.empty()) return;
-  matrices.former = read_density_state<T>(session.runtime(), options.restart);
-  const DensityState<T>& former = *matrices.former;
-  const BlockDimension& rows = *matrices.hamiltonian.layout().rows;
-  session.together([&] {
-    const BlockDimension& theirs = *former.density.layout().rows;
-    if (!theirs.same_sizes(rows))
-      throw InputError(options.restart, 0,
-                       fmt::format("is of {} functions in {} blocks, the Hamiltonian of {} in {}{}",
-                                   theirs.elements(), theirs.blocks(), rows.elements(), rows.blocks(),
-                                   theirs.elements() == rows.elements() && theirs.blocks() == rows.blocks()
-                                       ? " of other sizes"
-                                       : ""));
-    if (former.inverse_factor.valid() && !matrices.overlap.valid())
-      throw InputError(options.restart, 0, "has an inverse factor, and there is no overlap");
-  });
-  const bool takes_gap = options.temperature == 0 && !options.mu && options.method != DensityMethod::dense;
-  if (matrices.gap || !takes_gap) return;
-  // Without the former H it is not known how far states have moved.
-  const double gap = former.gap.lumo.lower - former.gap.homo.upper;
-  matrices.moved = options.moved.value_or(0.25 * gap);
-  matrices.gap = narrowed(former.gap, *matrices.moved);
-  if (!std::isfinite(*matrices.moved)) matrices.moved.reset();
-}
-
-}  // namespace
-
-template <class T>
-DensityMatrices<T> load_density_matrices(Session& session, const DensityProgramOptions& options,
-                                         SparseShape& shape) {
+DensityMatrices<T> load_density_matrices(Session& session, const DensitySource& source, SparseShape& shape) {
   DensityMatrices<T> matrices;
-  matrices.electrons = options.electrons < 0 ? -1 : static_cast<double>(options.electrons);
-  if (options.generate.empty()) {
-    read_files(session, options, shape, matrices);
-    read_former(session, options, matrices);
+  if (source.generate.empty()) {
+    read_files(session, source, shape, matrices);
     return matrices;
   }
-  const DensitySystemOptions wanted = system_options(options);
+  const DensitySystemOptions wanted = system_options(source);
   require_memory(session.runtime(), "density", least_memory<T>(session.runtime(), wanted));
-  const bool usual = options.panel == 0 && options.grid.rows == 0;
-  auto system = usual ? density_system<T>(session.runtime(), wanted)
-                      : density_system_on<T>(session.runtime(), wanted, shape.grid, options.panel);
+  auto system = source.usual_layout
+                    ? density_system<T>(session.runtime(), wanted)
+                    : density_system_on<T>(session.runtime(), wanted, shape.grid, shape.panel);
   matrices.hamiltonian = std::move(system.hamiltonian);
   matrices.overlap = std::move(system.overlap);
-  if (matrices.electrons < 0)
-    matrices.electrons = static_cast<double>(system.electrons) / 2 * options.occupation;
+  matrices.electrons = system.electrons;
   matrices.molecules = system.options.molecules;
   matrices.mu = system.mu;
   matrices.gap_bound = system.gap_bound;
-  read_former(session, options, matrices);
   return matrices;
 }
 
-#define TESSERA_INSTANTIATE(T) \
-  template DensityMatrices<T> load_density_matrices<T>(Session&, const DensityProgramOptions&, SparseShape&);
+template <class T>
+void place(Runtime& runtime, const BlockSparseMatrix<T>& x, bool on_gpu) {
+  int next = 0;
+  for (Index p = 0; x.valid() && p < x.pattern().panels(); ++p) {
+    const Data& panel = x.panel(p);
+    if (!panel.valid() || !panel.local()) continue;
+    if (on_gpu)
+      panel.prefetch(next++ % runtime.gpus());
+    else
+      HostAccess(panel, HostAccess::Mode::read_write);
+  }
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template DensityMatrices<T> load_density_matrices<T>(Session&, const DensitySource&, SparseShape&); \
+  template void place<T>(Runtime&, const BlockSparseMatrix<T>&, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
