@@ -30,18 +30,20 @@ def blocks_of(record):
     return ",".join(map(str, record.option("blocks")))
 
 
+def functions_of(blocks):
+    return sum(map(int, blocks.split(",")))
+
+
 def draw_crossover(records, path):
-    """As Fig. 2 of VandeVondele et al.: seconds of liquid water by purification and by eigenpairs, over the order."""
+    """As Fig. 2 of Schuett et al.: seconds of liquid water by purification and by eigenpairs, over the order."""
     colors = {"purified": (OURS, OURS_LIGHT), "dense": (PEER, PEER_LIGHT)}
     series = []
-    for k, blocks in enumerate(sorted({blocks_of(record) for record in records}, key=lambda text: -len(text) * 100 + sum(
-            map(int, text.split(","))))):
-        functions = sum(map(int, blocks.split(",")))
+    for k, blocks in enumerate(sorted({blocks_of(record) for record in records}, key=functions_of)):
         for method in sorted({record.option("method") for record in records}, key=lambda name: name == "dense"):
             points = sorted((record.option("n"), record.ours) for record in records
                             if blocks_of(record) == blocks and record.option("method") == method)
             if points:
-                series.append(("%s, %d functions a molecule" % ("eigenpairs (dense)" if method == "dense" else method, functions),
+                series.append(("%s, %d functions a molecule" % ("eigenpairs (dense)" if method == "dense" else method, functions_of(blocks)),
                                colors["dense" if method == "dense" else "purified"][k % 2], method == "dense", points))
     first = records[0]
     picture = Picture(430, "Density matrices of liquid water, filter %g: seconds over the order" % first.option("filter"),

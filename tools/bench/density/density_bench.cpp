@@ -196,8 +196,8 @@ class DensityBench {
                   {"energy", result ? number_or_null(result.energy) : Json()},
                   {"electrons", result ? number_or_null(result.electrons) : Json()},
                   {"gap", result ? gap_json(result.gap) : Json::array({Json(), Json()})},
-                  {"occupation", result ? Json(occupation(result.density)) : Json()},
-                  {"steps", steps_json(result.steps)}};
+                  {"occupation", result ? Json(occupation(result.density)) : Json()}};
+    if (index == options_.common.repeat - 1) run.result["steps"] = steps_json(result.steps);
     one.energy = result ? result.energy : unknown;
     if (!result) {
       one.status = words_of(result.status());
