@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/lanczos.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/algorithms/density_matrix/block_algebra.hpp>
 #include <tessera/algorithms/density_matrix/inverse_root_levels.hpp>
@@ -101,7 +100,7 @@ SubmatrixBatches<T, F>::SubmatrixBatches(Runtime& runtime, const SubmatrixSource
   if (!runtime.any_gpus()) return;
   if (std::is_same_v<F, float>) split_work_ = Data::scratch(runtime, split);
   sums_work_ = Data::scratch(runtime, sums);
-  submatrix_lanczos_work_ = Data::scratch(runtime, krylov);
+  lanczos_work_ = Data::scratch(runtime, krylov);
   columns_work_ = Data::scratch(runtime, columns);
 }
 
@@ -183,43 +182,47 @@ void SubmatrixBatches<T, F>::lanczos(std::size_t k, const Data& x, Index steps) 
       Data::bytes(runtime_, static_cast<std::size_t>(2 * steps * count) * sizeof(double), batches_[k].owner);
   sequence_->insert(SubmatrixLanczos<F>{.x = x,
                                     .tridiagonal = tridiagonal,
-                                    .work = if_valid(submatrix_lanczos_work_),
+                                    .work = if_valid(lanczos_work_),
                                     .n = batches_[k].n,
                                     .count = count,
                                     .steps = steps});
 }
 
-/// From Ritz values and their residuals, of all submatrices.
+/// The outermost of all submatrices, each end with the residual of its own.
 template <class T, class F>
-SpectralInterval SubmatrixBatches<T, F>::bounds(Index steps) const {
-  double ends[2] = {-1e300, -1e300};  // -lower, upper
+RitzEnds SubmatrixBatches<T, F>::ritz_ends_of_all(Index steps) const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // -lowest Ritz value, -lowest bound, highest Ritz value, highest bound
+  double ends[4] = {-infinity, -infinity, -infinity, -infinity};
+  bool finite = true;
   for (std::size_t k = 0; k < batches_.size(); ++k) {
     if (!pieces_[k].tridiagonal.local()) continue;
     const HostAccess access(pieces_[k].tridiagonal, HostAccess::Mode::read);
     const double* coefficients = access.array<double>().data();
-    for (Index m = 0; m < batches_[k].count(); ++m, coefficients += 2 * steps) {
-      if (!std::all_of(coefficients, coefficients + 2 * steps, [](double c) { return std::isfinite(c); })) {
-        ends[0] = ends[1] = std::numeric_limits<double>::infinity();
-        break;
-      }
+    for (Index m = 0; m < batches_[k].count() && finite; ++m, coefficients += 2 * steps) {
+      finite = std::all_of(coefficients, coefficients + 2 * steps, [](double c) { return std::isfinite(c); });
+      if (!finite) break;
       KrylovMatrix krylov;
       for (Index step = 0; step < steps; ++step) {
         krylov.diagonal.push_back(coefficients[step]);
         krylov.beside.push_back(coefficients[steps + step]);
         // The vectors span an invariant subspace.
-        if (coefficients[steps + step] <= 10 * static_cast<double>(precision<F>) *
-                                              (std::abs(krylov.diagonal.front()) + krylov.beside.front()))
+        if (krylov.beside.back() <= 10 * static_cast<double>(precision<F>) *
+                                        (std::abs(krylov.diagonal.front()) + krylov.beside.front()))
           break;
       }
       const RitzEnds found = ritz_ends(krylov);
-      ends[0] = std::max(ends[0], -found.lowest.value + found.lowest.residual);
-      ends[1] = std::max(ends[1], found.highest.value + found.highest.residual);
+      ends[0] = std::max(ends[0], -found.lowest.value);
+      ends[1] = std::max(ends[1], -found.lowest.value + found.lowest.residual);
+      ends[2] = std::max(ends[2], found.highest.value);
+      ends[3] = std::max(ends[3], found.highest.value + found.highest.residual);
     }
   }
-  runtime_.all_reduce_max(ends, 2);
-  if (!std::isfinite(ends[0]) || !std::isfinite(ends[1]))
+  if (!finite) ends[0] = infinity;
+  runtime_.all_reduce_max(ends, 4);
+  if (!std::all_of(ends, ends + 4, [](double end) { return std::isfinite(end); }))
     throw IterationEnded{{StatusCode::not_finite, "submatrix", 0, "numbers too large for the iterations"}};
-  return widened({-ends[0], ends[1]});
+  return {{-ends[0], ends[1] - ends[0]}, {ends[2], ends[3] - ends[2]}};
 }
 
 template <class T, class F>
@@ -233,15 +236,18 @@ SpectralInterval SubmatrixBatches<T, F>::overlap_spectrum() {
       gather(k, source_.overlap, 1, y);
       lanczos(k, y, steps);
     }
-    found = bounds(steps);
+    const RitzEnds ends = ritz_ends_of_all(steps);
     finish();
-    if (found.lower > 0.1 * (1 - found.lower)) return found;
+    const double lowest = ends.lowest.value, rounding = 10 * static_cast<double>(precision<F>) * ends.highest.value;
+    if (!(lowest > rounding))
+      throw IterationEnded{{StatusCode::not_positive_definite, "submatrix", 0,
+                            fmt::format("the overlap, scaled to the identity within blocks, has an eigenvalue of at most {:.2e}",
+                                        lowest)}};
+    // A bound that says nothing: the polynomials are good enough a little outside of their interval.
+    found = {std::max(lowest - ends.lowest.residual, lowest / 4),
+             1.01 * (ends.highest.value + ends.highest.residual)};
+    if (ends.lowest.residual < lowest / 2) break;
   }
-  if (!(found.lower > 0))
-    throw IterationEnded{
-        {StatusCode::not_positive_definite, "submatrix", 0,
-         fmt::format("the overlap's lowest eigenvalue, of blocks scaled to the identity, is at least {:.2e}",
-                     found.lower)}};
   return found;
 }
 
@@ -281,7 +287,9 @@ template <class T, class F>
 SpectralInterval SubmatrixBatches<T, F>::orthonormalise(const SpectralInterval& overlap) {
   constexpr Index steps = 16;
   const bool has_overlap = source_.overlap.valid();
-  const auto levels = inverse_root_levels(overlap, 4 * static_cast<double>(precision<F>));
+  // McWeeny's step makes good what Z lacks where it is of half the precision.
+  const double tolerance = (std::is_same_v<F, T> ? 4 : 16) * static_cast<double>(precision<F>);
+  const auto levels = inverse_root_levels(overlap, tolerance);
   for (std::size_t k = 0; k < batches_.size(); ++k) {
     const Data& x = pieces_[k].x;
     if (!has_overlap) {
@@ -298,9 +306,9 @@ SpectralInterval SubmatrixBatches<T, F>::orthonormalise(const SpectralInterval& 
     }
     lanczos(k, x, steps);
   }
-  const SpectralInterval found = bounds(steps);
+  const RitzEnds ends = ritz_ends_of_all(steps);
   finish();
-  return found;
+  return widened({ends.lowest.value - ends.lowest.residual, ends.highest.value + ends.highest.residual});
 }
 
 template <class T, class F>

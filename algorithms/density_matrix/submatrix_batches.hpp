@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <tessera/algorithms/block_sparse/lanczos.hpp>
 #include <tessera/algorithms/density_matrix/purification_control.hpp>
 #include <tessera/algorithms/density_matrix/submatrix_blocks.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -72,7 +73,7 @@ class SubmatrixBatches {
   void polynomial(std::size_t k, double c0, double c1, double c2, const Data* y, const Data& x);
   void inverse_root(std::size_t k, const std::vector<struct RootLevel>& levels, const Space& space);
   void lanczos(std::size_t k, const Data& x, Index steps);
-  SpectralInterval bounds(Index steps) const;
+  RitzEnds ritz_ends_of_all(Index steps) const;
   Runtime& runtime_;
   const SubmatrixSource& source_;
   const std::vector<SubmatrixBatch> batches_;

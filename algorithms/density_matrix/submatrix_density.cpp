@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <chrono>
 #include <limits>
 
 #include <fmt/format.h>
@@ -16,11 +17,20 @@ namespace tessera::detail {
 
 namespace {
 
-/// How large the environments are: the estimate of ||P_ij|| at which they end, over the filter. A tenth to a fifth of it is
-/// what P's elements are off by then.
-constexpr double least_estimate = 600;
-/// What the columns of P may be off by from Hermitian, over the filter.
-constexpr double most_asymmetry = 400;
+struct Timer { std::chrono::steady_clock::time_point t = std::chrono::steady_clock::now(); void at(const char* w) { auto n = std::chrono::steady_clock::now(); if (getenv("TT")) fprintf(stderr, "TT %-24s %8.2f ms\n", w, std::chrono::duration<double>(n - t).count() * 1e3); t = n; } };
+Timer tt;
+
+/// How large the environments are: the estimate of ||P_ij|| at which they end. The energy's error falls with its fourth to
+/// fifth power, and is to fall as that of a filter: with its square.
+double least_estimate(double filter_eps) {
+  return 0.45 * std::sqrt(filter_eps);
+}
+/// What the columns of P may be off by from Hermitian, as a share of the estimate.
+constexpr double most_asymmetry = 0.5;
+/// Iterations in half the precision need an overlap whose spectrum, scaled to the identity within blocks, has a ratio of
+/// its ends of at most this.
+constexpr double most_condition = 200;
+struct IllConditioned {};
 
 /// Submatrices of the groups, owners by their work, neighbours on one rank.
 template <class Environment>
@@ -82,14 +92,17 @@ class SubmatrixPurification {
   /// X of all is nearly idempotent then.
   void run() {
     const SpectralInterval overlap = batches_.overlap_spectrum();
+    tt.at("overlap_spectrum");
+    if (!std::is_same_v<F, T> && overlap.upper > most_condition * overlap.lower) throw IllConditioned();
     const SpectralInterval spectrum = batches_.orthonormalise(overlap);
+    tt.at("orthonormalise");
     const double width = spectrum.upper - spectrum.lower;
     StepChoice choice(spectrum, gap_);
     control_.emplace(PurificationStart{.stage = stage_,
                                        .spectrum = spectrum,
                                        .states = states_,
                                        .precision = static_cast<double>(precision<F>),
-                                       .tolerance = std::max(idempotency_tolerance<T>(options_), 1e-8),
+                                       .tolerance = idempotency_tolerance<T>(options_),
                                        .iterations = options_.iterations});
     batches_.shift(spectrum.upper / width, -1 / width);
     HermitianSums sums = batches_.sums();
@@ -114,6 +127,7 @@ class SubmatrixPurification {
                          .energy = std::numeric_limits<double>::quiet_NaN()});
       if (control_->nearly_idempotent(before, found, 2, 3) && std::abs(before.trace - states_) < 0.5) {
         control_->expect_result(before, found);
+        tt.at("steps");
         return;
       }
       control_->expect_next_step(before, found);
@@ -149,12 +163,13 @@ class SubmatrixDensity {
 
   template <class F>
   BlockSparseMatrix<T> run() {
+    tt.at("scaled");
     GapBounds near = problem_.gap ? *problem_.gap : gap_of_small_environments<F>();
     constexpr int most_tries = 3;
-    double least = least_estimate * options_.filter_eps;
+    double least = least_estimate(options_.filter_eps);
+    const double bar = most_asymmetry * least;
     for (int attempt = 1;; ++attempt) {
       auto found = solve<F>(near, least);
-      const double bar = most_asymmetry * options_.filter_eps;
       if (found.asymmetry <= bar || options_.filter_eps == 0 || attempt == most_tries || all_is_one_) {
         result_.error = found.norm > 0 ? found.asymmetry_norm / found.norm : 0;
         return std::move(found.p);
@@ -166,6 +181,12 @@ class SubmatrixDensity {
   }
 
  private:
+  /// In one process it is the same for all submatrices.
+  const SubmatrixSource& source_for(const BlockGraph& graph, const std::vector<Submatrix>& submatrices) {
+    if (!source_ || runtime_.size() > 1) source_ = scaled_.source(wanted_blocks(runtime_, graph, submatrices));
+    return *source_;
+  }
+
   /// Where the gap is, nearly: from the submatrices of small groups with their nearest neighbours.
   template <class F>
   GapBounds gap_of_small_environments() {
@@ -183,7 +204,7 @@ class SubmatrixDensity {
             const double scale = largest > 0 ? 0.9 / largest : 0;
             return search.environment(group, scale, 1e-30, factor * std::max(order, 2 * own_order));
           });
-      const auto source = scaled_.source(wanted_blocks(runtime_, graph, submatrices));
+      const SubmatrixSource& source = source_for(graph, submatrices);
       SubmatrixBatches<T, F> batches(runtime_, source, submatrices, *problem_.hamiltonian.layout().rows);
       SubmatrixPurification<T, F> purification(algebra_, problem_, options_, "environments", batches,
                                                std::nullopt);
@@ -223,19 +244,25 @@ class SubmatrixDensity {
         work += n * n * n;
       }
       if (own > 0 && work / own < best) best = work / own, best_order = order;
+      // Larger groups are more work, until one of all is the least.
+      if (work > 1.5 * own * best) break;
     }
-    return best_order;
+    const double n = static_cast<double>(all);
+    return n * n < best ? all : best_order;
   }
 
   template <class F>
   AssembledDensity<T> solve(const GapBounds& near, double least) {
     const double mu = (near.homo.upper + near.lumo.lower) / 2, gap = near.lumo.lower - near.homo.upper;
     const BlockGraph graph = scaled_.graph(mu);
+    tt.at("graph");
     // Without a gap that is known every block belongs to the environment.
     const double scale = gap > 0 ? 1 / gap : std::numeric_limits<double>::max();
     const Index order =
         options_.group_order > 0 ? options_.group_order : order_of_groups(graph, scale, least);
+    tt.at("order");
     const auto groups = groups_of_blocks(graph, order);
+    tt.at("groups");
     const auto submatrices =
         submatrices_of(runtime_, graph, groups, [&](GraphSearch& search, const auto& group) {
           return search.environment(group, scale, least, std::numeric_limits<Index>::max());
@@ -243,7 +270,9 @@ class SubmatrixDensity {
     all_is_one_ = std::all_of(submatrices.begin(), submatrices.end(), [&](const Submatrix& s) {
       return static_cast<Index>(s.blocks.size()) == graph.blocks();
     });
-    const auto source = scaled_.source(wanted_blocks(runtime_, graph, submatrices));
+    tt.at("environments");
+    const SubmatrixSource& source = source_for(graph, submatrices);
+    tt.at("source");
     SubmatrixBatches<T, F> batches(runtime_, source, submatrices, *problem_.hamiltonian.layout().rows);
     SubmatrixPurification<T, F> purification(algebra_, problem_, options_, "submatrices", batches,
                                              gap > 0 ? std::optional(near) : std::nullopt);
@@ -254,10 +283,16 @@ class SubmatrixDensity {
     } catch (const IterationEnded&) {
       batches.finish();  // a failed task is the reason for strange numbers
       throw;
+    } catch (const IllConditioned&) {
+      batches.finish();
+      throw;
     }
+    tt.at("columns submitted");
     batches.finish();
+    tt.at("columns");
     auto found = assemble_columns<T>(problem_.hamiltonian.layout(), scaled_, has_overlap_, submatrices,
                                      batches.batches(), columns, runtime_, options_.filter_eps);
+    tt.at("assembly");
     result_.chemical_potential = purification.chemical_potential();
     result_.gap = purification.gap(static_cast<double>(precision<F>) * std::sqrt(static_cast<double>(order)) +
                                    found.asymmetry);
@@ -280,6 +315,7 @@ class SubmatrixDensity {
   Runtime& runtime_;
   const ScaledBlocks<T> scaled_;
   const bool has_overlap_;
+  std::optional<SubmatrixSource> source_;
   bool all_is_one_ = false;  ///< each environment is everything
 };
 
@@ -295,9 +331,15 @@ BlockSparseMatrix<T> density_of_submatrices(BlockAlgebra<T>& algebra, const Dens
     algebra.finish();
     overlap = &*moved;
   }
+  tt.at("start");
   SubmatrixDensity<T> density(algebra, problem, options, result, overlap);
   const bool mixed = options.mixed_precision.value_or(options.filter_eps >= 1e-7);
-  if (mixed && iterates_in_single<T>(algebra.runtime())) return density.template run<Single<T>>();
+  if (mixed && iterates_in_single<T>(algebra.runtime())) {
+    try {
+      return density.template run<Single<T>>();
+    } catch (const IllConditioned&) {  // on all ranks
+    }
+  }
   return density.template run<T>();
 }
 

@@ -109,6 +109,7 @@ class DensityBatchRun {
             .iterations = options_.iterations,
             .sign_order = options_.sign_order,
             .factor_order = options_.factor_order,
+            .group_order = options_.group,
             .check = false};
   }
 

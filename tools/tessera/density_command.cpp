@@ -93,6 +93,7 @@ class DensityRun {
             .iterations = options_.iterations,
             .sign_order = options_.sign_order,
             .factor_order = options_.factor_order,
+            .group_order = options_.group,
             .check = false};
   }
 

@@ -196,16 +196,10 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
   const std::string with_iterations = "a --method that iterates";
   table.group("Method");
   table.choice(
-<<<<<<< HEAD
-      "--method", options.method, methods,
+      "--method", options.method, density_methods(),
       "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices, or of those of "
       "groups with their environments (submatrix); direct minimisation (curvy); polynomials of a "
       "--temperature (fermi); or the dense eigenproblem; auto is "
-=======
-      "--method", options.method, density_methods(),
-      "sign function; filtered purification: trs4, tc2, sp2; purification of dense matrices; direct "
-      "minimisation (curvy); polynomials of a --temperature (fermi); or the dense eigenproblem; auto is "
->>>>>>> wt_bench
       "trs4, with --mu sign, with bounds of the gap sp2, with a temperature fermi");
   table.real("--filter", options.filter, real_from_0(), "of all products, as multiply --filter; 0: none")
       .shown_as("EPS");
@@ -227,14 +221,13 @@ void add_method(OptionTable& table, DensityProgramOptions& options) {
       .needs(
           [&options, iterates] {
             return iterates() && options.method != DensityMethod::purification &&
-<<<<<<< HEAD
                    options.method != DensityMethod::submatrix &&
-                   (!options.generate.empty() || !options.overlap.empty());
-=======
                    (!options.generate.empty() || !options.overlaps.empty());
->>>>>>> wt_bench
           },
           "an overlap, and a --method that iterates with blocks");
+  table.integer("--group", options.group, 1, 1 << 20, "basis functions of a group of blocks, about")
+      .chosen("those with the least work", 0)
+      .needs([&options] { return options.method == DensityMethod::submatrix; }, "--method submatrix");
   table.integer("--panel", options.panel, 1, 1 << 20, "rows and columns of a panel, about")
       .chosen("from the order and the machine", 0);
 }
