@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include <tessera/algorithms/density_matrix/dense_density.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/block_operations.hpp>
