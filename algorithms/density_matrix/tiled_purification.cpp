@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include <tessera/algorithms/dense/cholesky.hpp>
 #include <tessera/algorithms/density_matrix/hermitian_tiles.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purification_control.hpp>
+#include <tessera/algorithms/density_matrix/standard_form.hpp>
 #include <tessera/algorithms/density_matrix/tiled_purification.hpp>
 #include <tessera/algorithms/density_matrix/tiled_spectrum.hpp>
 
@@ -133,29 +133,6 @@ void finish(Sequence& sequence) {
   if (!status.ok()) throw IterationEnded{status};
 }
 
-/// H' = L^{-1} H L^{-H} for iterations in F, and L, if there is an overlap.
-template <class T, class F>
-struct StandardForm {
-  StandardForm(Runtime& runtime, const DensityProblem<T>& problem, const TileLayout& layout)
-      : h(runtime, layout) {
-    Sequence sequence(runtime);
-    const auto standard = to_tiled(sequence, problem.hamiltonian, layout);
-    if (problem.overlap) {
-      factor = to_tiled(sequence, *problem.overlap, layout);
-
-      cholesky(sequence, factor);
-
-      to_standard(sequence, standard, factor);
-
-    }
-    h.assign(sequence, 0, 1, standard);
-
-    finish(sequence);
-  }
-  HermitianTiles<F> h;
-  TiledMatrix<T> factor;
-};
-
 template <class T, class F>
 BlockSparseMatrix<T> purify_as(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
                                const DensityOptions& options, DensityResult<T>& result) {
@@ -163,12 +140,13 @@ BlockSparseMatrix<T> purify_as(BlockAlgebra<T>& algebra, const DensityProblem<T>
   const BlockSparseMatrix<T>& h = problem.hamiltonian;
   const TileLayout layout = tile_layout_for(h, tile_for_products<T>(runtime, h.rows()));
   const StandardForm<T, F> standard(runtime, problem, layout);
-  TiledPurification<T, F> purification(algebra, problem, options, spectrum_of_tiles(runtime, standard.h));
+  TiledPurification<T, F> purification(algebra, problem, options,
+                                       spectrum_of_tiles(runtime, standard.hamiltonian()));
   Sequence sequence(runtime);
   std::optional<HermitianTiles<T>> w;
 
   try {
-    w = purification.run(sequence, standard.h.tiles());
+    w = purification.run(sequence, standard.hamiltonian().tiles());
   } catch (const IterationEnded&) {
     finish(sequence);  // a failed task is the reason for strange numbers
     throw;
@@ -177,8 +155,7 @@ BlockSparseMatrix<T> purify_as(BlockAlgebra<T>& algebra, const DensityProblem<T>
   result.gap = purification.gap();
   result.error = purification.idempotency();
 
-  const TiledMatrix<T> y = w->taken_in_full(sequence);
-  if (problem.overlap) substitute_adjoint(sequence, standard.factor, y);
+  const TiledMatrix<T> y = standard.from_standard(sequence, *w);
 
   HermitianTiles<T> p(runtime, layout);
   p.square(sequence, y);

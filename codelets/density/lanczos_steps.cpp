@@ -7,6 +7,13 @@
 namespace tessera::detail {
 
 template <class T>
+void orthogonalise(const HostContext& on, MatrixView<const T> v, MatrixView<T> w, T* h) {
+  const MatrixView<T> along{h, v.cols, 1, v.cols};
+  la::gemm<T>(on, Op::adjoint, Op::none, 1, v, w, 0, along);
+  la::gemm<T>(on, Op::none, Op::none, -1, v, along, 1, w);
+}
+
+template <class T>
 void end_lanczos_step(const HostContext&, const T* first_pass, const T* second_pass, MatrixView<T> next,
                       double* coefficients) {
   double square = 0;

@@ -33,6 +33,12 @@ constexpr Index lanczos_work(Index end) noexcept {
   return 2 * end;
 }
 
+/// h := V^H w, w := w - V h.
+template <class T>
+void orthogonalise(const HostContext& on, MatrixView<const T> v, MatrixView<T> w, T* h);
+template <class T>
+void orthogonalise(const CudaContext& on, MatrixView<const T> v, MatrixView<T> w, T* h);
+
 /// The end of step k: its coefficients from the last components of the two passes, next := next / ||next||.
 template <class T>
 void end_lanczos_step(const HostContext& on, const T* first_pass, const T* second_pass, MatrixView<T> next,

@@ -16,11 +16,7 @@ void run(const Context& on, const LanczosSteps<T>& task) {
     const MatrixView<T> v = basis.block(0, 0, task.n, k + 1), next = basis.block(0, k + 1, task.n, 1);
     la::gemm<T>(on, Op::none, Op::none, 1, *task.a, basis.block(0, k, task.n, 1), 0, next);
     T* const passes = task.work.view().data();
-    for (int pass = 0; pass < 2; ++pass) {
-      const MatrixView<T> h{passes + pass * (k + 1), k + 1, 1, k + 1};
-      la::gemm<T>(on, Op::adjoint, Op::none, 1, v, next, 0, h);
-      la::gemm<T>(on, Op::none, Op::none, -1, v, h, 1, next);
-    }
+    for (int pass = 0; pass < 2; ++pass) orthogonalise<T>(on, v, next, passes + pass * (k + 1));
     end_lanczos_step<T>(on, passes + k, passes + 2 * k + 1, next,
                         task.coefficients.view().data() + 2 * (k - task.first));
   }
