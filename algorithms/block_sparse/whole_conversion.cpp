@@ -8,8 +8,8 @@
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/whole_conversion.hpp>
 #include <tessera/codelets/block_sparse/symbolic/find_above.hpp>
-#include <tessera/codelets/block_sparse/values/whole_panels.hpp>
 #include <tessera/codelets/block_sparse/values/dense_parts.hpp>
+#include <tessera/codelets/block_sparse/values/whole_panels.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera::detail {
