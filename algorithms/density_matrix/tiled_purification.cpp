@@ -126,9 +126,9 @@ class TiledPurification {
   double idempotency_ = 0;
 };
 
-/// Waits for the tasks.
+/// Waits for its tasks.
 /// @throws IterationEnded if one has failed
-void finish(Sequence& sequence) {
+void end_sequence(Sequence& sequence) {
   const Status status = sequence.wait();
   if (!status.ok()) throw IterationEnded{status};
 }
@@ -148,7 +148,7 @@ BlockSparseMatrix<T> purify_as(BlockAlgebra<T>& algebra, const DensityProblem<T>
   try {
     w = purification.run(sequence, standard.hamiltonian().tiles());
   } catch (const IterationEnded&) {
-    finish(sequence);  // a failed task is the reason for strange numbers
+    end_sequence(sequence);  // a failed task is the reason for strange numbers
     throw;
   }
   result.chemical_potential = purification.chemical_potential();
@@ -161,7 +161,7 @@ BlockSparseMatrix<T> purify_as(BlockAlgebra<T>& algebra, const DensityProblem<T>
   p.square(sequence, y);
 
   auto density = from_tiled(sequence, p.tiles(), h.layout(), options.filter_eps);
-  finish(sequence);
+  end_sequence(sequence);
   return density;
 }
 
