@@ -10,6 +10,7 @@
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
+#include <tessera/algorithms/block_sparse/whole_conversion.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/dense_parts.hpp>
@@ -164,6 +165,7 @@ template <class T>
 void submit_to_tiled(Sequence& sequence, const BlockSparseMatrix<T>& a, const TiledMatrix<T>& tiled) {
   Runtime& runtime = sequence.runtime();
   const TileLayout& tiles = tiled.layout();
+  if (converts_whole(runtime, tiles, a.layout())) return submit_to_whole(sequence, a, tiled);
   for (Index j = 0; j < tiled.col_tiles(); ++j)
     for (Index i = 0; i < tiled.row_tiles(); ++i)
       if (tiles.exists(i, j)) sequence.insert(GatherBlocks<T>{.matrix = overwrite(tiled.tile(i, j))});
@@ -203,6 +205,8 @@ template <class T>
 BlockSparseMatrix<T> submit_from_tiled(Sequence& sequence, const TiledMatrix<T>& tiled,
                                        BlockPatternPointer shared_pattern) {
   Runtime& runtime = sequence.runtime();
+  if (converts_whole(runtime, tiled.layout(), shared_pattern->layout()))
+    return submit_from_whole(sequence, tiled, std::move(shared_pattern));
   BlockSparseMatrix<T> result(std::move(shared_pattern));
   const BlockPattern& pattern = result.pattern();
   // The parts cover all elements: the first task of a panel writes, the others keep what it has written.
@@ -268,6 +272,7 @@ template <class T>
 BlockPatternPointer pattern_above(const TiledMatrix<T>& tiled, Runtime& runtime, const BlockLayout& layout,
                                   double threshold) {
   const TileLayout& tiles = tiled.layout();
+  if (converts_whole(runtime, tiles, layout)) return pattern_of_whole(tiled, runtime, layout, threshold);
   Sequence sequence(runtime);
   sequence.begin_stage("from_tiled");
   struct Tile {
@@ -410,9 +415,10 @@ BlockSparseMatrix<T> from_tiled(Sequence& sequence, const TiledMatrix<T>& tiled,
   };
   const std::uint64_t hash = argument_hash(tiled_hash(tiled), layout.hash(runtime), threshold);
   return collectively(runtime, "from_tiled", hash, check, [&] {
-    return submit_from_tiled(
-        sequence, tiled,
-        threshold < 0 ? every_block(runtime, layout) : pattern_above(tiled, runtime, layout, threshold));
+    const bool whole = converts_whole(runtime, tiled.layout(), layout);
+    return submit_from_tiled(sequence, tiled,
+                             threshold < 0 && !whole ? every_block(runtime, layout)
+                                                     : pattern_above(tiled, runtime, layout, threshold));
   });
 }
 

@@ -3,9 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include <tessera/algorithms/density_matrix/dense_density.hpp>
+#include <tessera/algorithms/density_matrix/hermitian_tiles.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/block_operations.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/eigensolve.hpp>
 
 namespace tessera::detail {
@@ -32,10 +36,15 @@ TiledMatrix<T> lower_tiles(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>&
   return tiled;
 }
 
-}  // namespace
+/// Eigenpairs with the vectors in tiles.
+template <class T>
+struct TiledEigenpairs {
+  std::vector<double> values;
+  TiledMatrix<T> vectors;
+};
 
 template <class T>
-DenseEigenpairs<T> dense_eigenpairs(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, Index count) {
+TiledEigenpairs<T> tiled_eigenpairs(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, Index count) {
   const BlockSparseMatrix<T>& h = problem.hamiltonian;
   EigensolveOptions of_solve =
       resolve_options<T>(algebra.runtime(), h.rows(), {.range = index_range(0, count)});
@@ -46,13 +55,51 @@ DenseEigenpairs<T> dense_eigenpairs(BlockAlgebra<T>& algebra, const DensityProbl
   if (problem.overlap) eigenproblem.b = tiled_s;
   auto solved = eigensolve<T>(algebra.runtime(), eigenproblem, of_solve);
   if (!solved) throw IterationEnded{solved.status()};
-  DenseEigenpairs<T> pairs{{solved.values.begin(), solved.values.end()}, {}};
-  const auto tiles = tiles_of(std::move(solved.vectors));
-  const BlockLayout all = layout_of_states(h.layout(), static_cast<Index>(pairs.values.size()));
-  pairs.vectors =
-      algebra.in_sequence([&](Sequence& sequence) { return from_tiled(sequence, tiles, all, -1); });
+  return {{solved.values.begin(), solved.values.end()}, tiles_of(std::move(solved.vectors))};
+}
+
+/// The vectors in blocks.
+template <class T>
+DenseEigenpairs<T> in_blocks(BlockAlgebra<T>& algebra, TiledEigenpairs<T> tiled, const BlockLayout& of_h) {
+  const BlockLayout all = layout_of_states(of_h, static_cast<Index>(tiled.values.size()));
+  DenseEigenpairs<T> pairs{std::move(tiled.values), algebra.in_sequence([&](Sequence& sequence) {
+                             return from_tiled(sequence, tiled.vectors, all, -1);
+                           })};
   algebra.finish();
   return pairs;
+}
+
+/// C C^H of the first columns of vectors that are one tile, by one dense product.
+template <class T>
+BlockSparseMatrix<T> projector_of_tile(Runtime& runtime, const TiledMatrix<T>& vectors, Index states,
+                                       const BlockLayout& layout) {
+  const Index n = vectors.rows();
+  const TiledMatrix<T> occupied(runtime, {n, states, n, states});
+  HermitianTiles<T> p(runtime, {n, n, n, n, {}, Uplo::lower});
+  const Data one = Data::bytes(runtime, sizeof(RealOf<T>), Data::every_rank);
+  {
+    const HostAccess access(one, HostAccess::Mode::write);
+    access.array<RealOf<T>>().front() = 1;
+  }
+  Sequence sequence(runtime);
+  sequence.insert(CopyTile<T>{.source = vectors.tile(0, 0),
+                              .scale = one,
+                              .destination = overwrite(occupied.tile(0, 0)),
+                              .from = {0, 0, n, states},
+                              .to = {0, 0, n, states},
+                              .row0 = n});  // vectors have no diagonal that is real
+  p.square(sequence, occupied);
+  auto density = from_tiled(sequence, p.tiles(), layout, -1);
+  const Status status = sequence.wait();
+  if (!status.ok()) throw IterationEnded{status};
+  return density;
+}
+
+}  // namespace
+
+template <class T>
+DenseEigenpairs<T> dense_eigenpairs(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, Index count) {
+  return in_blocks(algebra, tiled_eigenpairs(algebra, problem, count), problem.hamiltonian.layout());
 }
 
 template <class T>
@@ -88,7 +135,7 @@ BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProble
       return zero_matrix<T>(sequence, BlockPattern::make(algebra.runtime(), h.layout(), {}));
     });
   }
-  const DenseEigenpairs<T> pairs = dense_eigenpairs(algebra, problem, std::min(states + 1, n));
+  auto pairs = tiled_eigenpairs(algebra, problem, std::min(states + 1, n));
   const auto value = [&](Index k) { return pairs.values[static_cast<std::size_t>(k)]; };
   const double homo = value(states - 1), lumo = states < n ? value(states) : none;
   result.error = std::numeric_limits<double>::quiet_NaN();  // not measured yet
@@ -100,10 +147,14 @@ BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProble
     throw IterationEnded{
         {StatusCode::no_gap, "dense", 0,
          fmt::format("states {} and {} are at {:.12g} and {:.12g}", states, states + 1, homo, lumo)}};
-  BlockSparseMatrix<T> p(BlockPattern::make(algebra.runtime(), h.layout(), {}));
-  const auto multiplied =
-      multiply<T>(algebra.runtime(), {.a = pairs.vectors, .b = {pairs.vectors, Op::adjoint}, .c = p},
-                  {.limits = {.end_inner = states}});
+  Runtime& runtime = algebra.runtime();
+  if (runtime.size() == 1 && runtime.any_gpus() && pairs.vectors.row_tiles() == 1 &&
+      pairs.vectors.col_tiles() == 1)
+    return projector_of_tile(runtime, pairs.vectors, states, h.layout());
+  const BlockSparseMatrix<T> vectors = in_blocks(algebra, std::move(pairs), h.layout()).vectors;
+  BlockSparseMatrix<T> p(BlockPattern::make(runtime, h.layout(), {}));
+  const auto multiplied = multiply<T>(runtime, {.a = vectors, .b = {vectors, Op::adjoint}, .c = p},
+                                      {.limits = {.end_inner = states}});
   if (!multiplied) throw IterationEnded{multiplied.status()};
   return p;
 }

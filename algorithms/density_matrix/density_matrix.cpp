@@ -129,9 +129,15 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
                     BlockSparseMatrix<T> p, bool purified, DensityResult<T>& result) {
   algebra.set_filter_eps(last_filter * options.filter_eps);
   const auto measure = [&] {
-    result.electrons =
-        problem.occupation * (problem.overlap ? real_part(dot(p, *problem.overlap)) : real_part(trace(p)));
-    result.energy = problem.occupation * real_part(dot(p, problem.hamiltonian));
+    auto electrons = problem.overlap ? submit_dot(p, *problem.overlap) : submit_trace(p);
+    auto energy = submit_dot(p, problem.hamiltonian);
+    const auto value = [&](Completion<NumberResult<T>> number) {
+      const NumberResult<T> found = std::move(number).result();
+      if (!found) throw IterationEnded{found.status()};
+      return problem.occupation * real_part(found.value);
+    };
+    result.electrons = value(std::move(electrons));
+    result.energy = value(std::move(energy));
   };
   // A step leaves three times the square; seldom is one not enough. P's norm is not that of its states, whose number
   // tells, too, how far they are from full and empty.

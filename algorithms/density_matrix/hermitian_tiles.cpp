@@ -115,6 +115,27 @@ void HermitianTiles<T>::multiply(Sequence& sequence, const HermitianTiles& a, co
 }
 
 template <class T>
+void HermitianTiles<T>::square(Sequence& sequence, const TiledMatrix<T>& y) {
+  for_each_tile([&](Index i, Index j) {
+    const Data& c = tiles_.tile(i, j);
+    for (Index k = 0; k < y.col_tiles(); ++k) {
+      const Destination to = k == 0 ? overwrite(c) : add_to(c);
+      if (i == j)
+        sequence.insert(HermitianProduct<T>{.a = y.tile(i, k),
+                                            .b = y.tile(i, k),
+                                            .c = to,
+                                            .op_b = Op::adjoint,
+                                            .n = tiles_.tile_rows(i),
+                                            .k = y.tile_cols(k)});
+      else
+        insert_product<T>(sequence, 1, {y.tile(i, k), Op::none}, {y.tile(j, k), Op::adjoint}, to,
+                          tiles_.tile_rows(i), tiles_.tile_cols(j), y.tile_cols(k));
+    }
+  });
+  y.flush_remote_copies();
+}
+
+template <class T>
 void HermitianTiles<T>::combine(Sequence& sequence, double c0, double c1, double c2,
                                 const HermitianTiles& y) {
   std::size_t k = 0;
@@ -146,7 +167,8 @@ HermitianSums HermitianTiles<T>::sums() const {
 }
 
 template <class T>
-TiledMatrix<T> HermitianTiles<T>::tiles_in_full(Sequence& sequence) const {
+TiledMatrix<T> HermitianTiles<T>::taken_in_full(Sequence& sequence) {
+  if (tiles_.row_tiles() == 1) return std::move(tiles_);
   TileLayout layout = tiles_.layout();
   layout.uplo = Uplo::general;
   TiledMatrix<T> full(sequence.runtime(), layout);
@@ -173,42 +195,25 @@ TiledMatrix<T> HermitianTiles<T>::tiles_in_full(Sequence& sequence) const {
 }
 
 template <class T>
-TiledMatrix<T> from_standard(Sequence& sequence, const HermitianTiles<T>& x, const TiledMatrix<T>& l) {
-  TiledMatrix<T> p = x.tiles_in_full(sequence);
-  const Index nt = p.row_tiles();
-  const auto substitute = [&](Index i, Index j, Side side, Op op) {
-    sequence.insert(Trsm<T>{.l = l.tile(side == Side::left ? i : j, side == Side::left ? i : j),
-                            .b = p.tile(i, j),
-                            .side = side,
-                            .op = op,
-                            .m = p.tile_rows(i),
-                            .n = p.tile_cols(j)});
-  };
-  // L^{-H} X: back substitution in each column of tiles.
+void substitute_adjoint(Sequence& sequence, const TiledMatrix<T>& l, const TiledMatrix<T>& y) {
+  const Index nt = y.row_tiles();
+  // Back substitution in each column of tiles.
   for (Index j = 0; j < nt; ++j)
     for (Index i = nt - 1; i >= 0; --i) {
       for (Index k = i + 1; k < nt; ++k)
-        insert_product<T>(sequence, -1, {l.tile(k, i), Op::adjoint}, {p.tile(k, j), Op::none},
-                          add_to(p.tile(i, j)), p.tile_rows(i), p.tile_cols(j), p.tile_rows(k));
-      substitute(i, j, Side::left, Op::adjoint);
-    }
-  // (L^{-H} X) L^{-1}, Hermitian: the lower tiles from the last column on; what is right of one is an image.
-  for (Index j = nt - 1; j >= 0; --j)
-    for (Index i = nt - 1; i >= j; --i) {
-      for (Index k = j + 1; k < nt; ++k)
-        insert_product<T>(sequence, -1, tile_of(p, i, k), {l.tile(k, j), Op::none}, add_to(p.tile(i, j)),
-                          p.tile_rows(i), p.tile_cols(j), p.tile_rows(k));
-      substitute(i, j, Side::right, Op::none);
+        insert_product<T>(sequence, -1, {l.tile(k, i), Op::adjoint}, {y.tile(k, j), Op::none},
+                          add_to(y.tile(i, j)), y.tile_rows(i), y.tile_cols(j), y.tile_rows(k));
+      sequence.insert(Trsm<T>{
+          .l = l.tile(i, i), .b = y.tile(i, j), .op = Op::adjoint, .m = y.tile_rows(i), .n = y.tile_cols(j)});
     }
   l.flush_remote_copies();
-  p.flush_remote_copies();
-  return p;
+  y.flush_remote_copies();
 }
 
 #define TESSERA_INSTANTIATE(T)                                \
   template Index tile_for_products<T>(const Runtime&, Index); \
   template class HermitianTiles<T>;                           \
-  template TiledMatrix<T> from_standard<T>(Sequence&, const HermitianTiles<T>&, const TiledMatrix<T>&);
+  template void substitute_adjoint<T>(Sequence&, const TiledMatrix<T>&, const TiledMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #define TESSERA_INSTANTIATE_ASSIGN(S, T) \
   template void HermitianTiles<T>::assign<S>(Sequence&, double, double, const TiledMatrix<S>&);

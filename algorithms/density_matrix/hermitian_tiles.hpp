@@ -39,12 +39,14 @@ class HermitianTiles {
   void assign(Sequence& sequence, double c0, double c2, const TiledMatrix<S>& y);
   /// X := A B, whose product is Hermitian: the lower triangle alone. Without sums.
   void multiply(Sequence& sequence, const HermitianTiles& a, const HermitianTiles& b);
+  /// X := Y Y^H, Y in all tiles: the lower triangle alone. Without sums.
+  void square(Sequence& sequence, const TiledMatrix<T>& y);
   /// X := c0 I + c1 X + c2 Y; of Y's tiles on the diagonal the lower triangle counts.
   void combine(Sequence& sequence, double c0, double c1, double c2, const HermitianTiles& y);
   /// After assign or combine; waits for them. The same on all ranks. Collective.
   HermitianSums sums() const;
-  /// All tiles, also those above the diagonal.
-  TiledMatrix<T> tiles_in_full(Sequence& sequence) const;
+  /// All tiles, also those above the diagonal, for tasks that may overwrite them: X is lost.
+  TiledMatrix<T> taken_in_full(Sequence& sequence);
 
  private:
   template <class Insert>
@@ -54,9 +56,9 @@ class HermitianTiles {
   Data work_of_sums_, work_of_square_;
 };
 
-/// L^{-H} X L^{-1}, of which the lower triangle counts, by tiles. [2 n^3]
-/// @pre L and X have the same tiles.
+/// Y := L^{-H} Y, all tiles. [n^3]
+/// @pre L and Y have the same tiles.
 template <class T>
-TiledMatrix<T> from_standard(Sequence& sequence, const HermitianTiles<T>& x, const TiledMatrix<T>& l);
+void substitute_adjoint(Sequence& sequence, const TiledMatrix<T>& l, const TiledMatrix<T>& y);
 
 }  // namespace tessera::detail

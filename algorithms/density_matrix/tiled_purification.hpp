@@ -12,7 +12,7 @@ namespace tessera::detail {
 /// error that the last step leaves.
 ///
 /// S = L L^H, H' = L^{-1} H L^{-H}; X as in purify_tc2, each product n^3 flops, in float unless the options say otherwise;
-/// McWeeny's step in T; P = L^{-H} X L^{-1}. A GPU that can hold everything has one tile.
+/// at the end W = 2 X - X^2 in T, and P = Y Y^H with Y = L^{-H} W. A GPU that can hold everything has one tile.
 /// Between two products the host reads the traces of X alone; as long as X is far from idempotent, the next product has
 /// been submitted before.
 /// @throws IterationEnded

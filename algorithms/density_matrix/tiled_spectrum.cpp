@@ -11,6 +11,7 @@
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/tiled_spectrum.hpp>
 #include <tessera/codelets/dense/blas3.hpp>
+#include <tessera/codelets/density/lanczos_steps.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::detail {
@@ -136,43 +137,120 @@ double normalise(Vector<T>& x) {
   return norm;
 }
 
+/// Of a Lanczos step: v^H A v, and the norm of the next vector before it is made one.
+struct LanczosCoefficients {
+  double diagonal, beside;
+};
+
+template <class T>
+Vector<T> random_direction(Index n) {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  Vector<T> v(static_cast<std::size_t>(n));
+  for (T& value : v) value = T(RealOf<T>(normal(random)));
+  normalise(v);
+  return v;
+}
+
+/// Lanczos steps with vectors of the host.
+template <class T>
+class HostLanczos {
+ public:
+  HostLanczos(Runtime& runtime, const TiledMatrix<T>& a, Index)
+      : product_(runtime, a), basis_(a.rows()), v_(random_direction<T>(a.rows())) {}
+  std::vector<LanczosCoefficients> extend(Index steps) {
+    std::vector<LanczosCoefficients> found;
+    for (Index k = 0; k < steps; ++k) {
+      basis_.append(v_);
+      v_ = product_(v_);
+      const double diagonal = static_cast<double>(real_part(basis_.orthogonalise(v_)));
+      found.push_back({diagonal, normalise(v_)});
+    }
+    return found;
+  }
+  void finish() { product_.finish(); }
+
+ private:
+  TiledProduct<T> product_;
+  Basis<T> basis_;
+  Vector<T> v_;
+};
+
+/// The same of a matrix in one tile, where that is: the host sees the coefficients alone.
+template <class T>
+class TileLanczos {
+ public:
+  TileLanczos(Runtime& runtime, const TiledMatrix<T>& a, Index most)
+      : a_(a),
+        basis_(Data::matrix(runtime, a.rows(), most + 1, sizeof(T))),
+        work_(Data::scratch(runtime, static_cast<std::size_t>(lanczos_work(most)) * sizeof(T))),
+        sequence_(runtime) {
+    const Vector<T> v = random_direction<T>(a.rows());
+    const HostAccess access(basis_, HostAccess::Mode::write);
+    std::copy(v.begin(), v.end(), access.template matrix<T>().data);
+  }
+  std::vector<LanczosCoefficients> extend(Index steps) {
+    const Data found =
+        Data::bytes(sequence_.runtime(), static_cast<std::size_t>(steps) * sizeof(LanczosCoefficients));
+    sequence_.insert(LanczosSteps<T>{.a = a_.tile(0, 0),
+                                     .basis = basis_,
+                                     .coefficients = found,
+                                     .work = work_,
+                                     .n = a_.rows(),
+                                     .first = first_,
+                                     .steps = steps});
+    first_ += steps;
+    const HostAccess access(found, HostAccess::Mode::read);
+    const auto values = access.array<const LanczosCoefficients>();
+    return {values.begin(), values.end()};
+  }
+  void finish() {
+    const Status status = sequence_.wait();
+    if (!status.ok()) throw IterationEnded{status};
+  }
+
+ private:
+  const TiledMatrix<T>& a_;
+  const Data basis_, work_;
+  Sequence sequence_;
+  Index first_ = 0;
+};
+
+template <class Lanczos, class T>
+SpectralInterval interval_by(Runtime& runtime, const TiledMatrix<T>& a) {
+  constexpr Index between = 4;        // steps from one look at the Ritz values to the next
+  constexpr double tolerance = 1e-2;  // of the width: looser bounds cost a purification nearly nothing
+  const Index most = std::min<Index>(a.rows(), 100);
+  Lanczos lanczos(runtime, a, most);
+  KrylovMatrix krylov;
+  RitzEnds ends;
+  for (bool over = false; !over;) {
+    for (const auto& [diagonal, beside] : lanczos.extend(std::min(between, most - krylov.size()))) {
+      krylov.diagonal.push_back(diagonal);
+      krylov.beside.push_back(beside);
+      if (!std::isfinite(diagonal) || !std::isfinite(beside)) {
+        lanczos.finish();
+        throw IterationEnded{{StatusCode::not_finite, "purification", 0, "NaN or infinity in the matrix"}};
+      }
+      const double scale = std::abs(krylov.diagonal.front()) + krylov.beside.front();
+      over = krylov.size() == most || beside <= 10 * static_cast<double>(precision<T>) * scale;
+      if (over) break;
+    }
+    ends = ritz_ends(krylov);
+    const double width = ends.highest.value - ends.lowest.value;
+    over = over || std::max(ends.lowest.residual, ends.highest.residual) <= tolerance * width;
+  }
+  lanczos.finish();
+  return widened({ends.lowest.value - ends.lowest.residual, ends.highest.value + ends.highest.residual});
+}
+
 }  // namespace
 
 template <class T>
 SpectralInterval spectrum_of_tiles(Runtime& runtime, const HermitianTiles<T>& a) {
-  constexpr Index most = 100,
-                  between = 4;        // products, and of them from one look at the Ritz values to the next
-  constexpr double tolerance = 1e-2;  // of the width: looser bounds cost a purification nearly nothing
-  const Index n = a.tiles().rows();
-  TiledProduct<T> product(runtime, a.tiles());
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> normal;
-  Basis<T> basis(n);
-  Vector<T> v(static_cast<std::size_t>(n));
-  for (T& value : v) value = T(RealOf<T>(normal(random)));
-  normalise(v);
-  KrylovMatrix krylov;
-  RitzEnds ends;
-  for (Index step = 1;; ++step) {
-    basis.append(v);
-    v = product(v);
-    krylov.diagonal.push_back(static_cast<double>(real_part(basis.orthogonalise(v))));
-    const double beside = normalise(v);
-    krylov.beside.push_back(beside);
-    if (!std::isfinite(krylov.diagonal.back()) || !std::isfinite(beside)) {
-      product.finish();
-      throw IterationEnded{{StatusCode::not_finite, "purification", 0, "NaN or infinity in the matrix"}};
-    }
-    const double scale = std::abs(krylov.diagonal.front()) + krylov.beside.front();
-    const bool over = step >= std::min(n, most) || beside <= 10 * static_cast<double>(precision<T>) * scale;
-    if (over || step % between == 0) {
-      ends = ritz_ends(krylov);
-      const double width = ends.highest.value - ends.lowest.value;
-      if (over || std::max(ends.lowest.residual, ends.highest.residual) <= tolerance * width) break;
-    }
-  }
-  product.finish();
-  return widened({ends.lowest.value - ends.lowest.residual, ends.highest.value + ends.highest.residual});
+  const bool whole = runtime.size() == 1 && runtime.any_gpus() && a.tiles().row_tiles() == 1;
+  return whole ? interval_by<TileLanczos<T>>(runtime, a.tiles())
+               : interval_by<HostLanczos<T>>(runtime, a.tiles());
 }
 
 #define TESSERA_INSTANTIATE(T) \
