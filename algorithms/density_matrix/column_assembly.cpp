@@ -51,20 +51,38 @@ class ColumnAssembly {
         const Index rows = static_cast<Index>(layout.rows->panel(p).size());
         first_part_.push_back(first_part_.back() + static_cast<std::size_t>(ceil_div(rows, rows_at_once)));
       }
-    of_part_.resize(first_part_.back());
   }
 
   void add(const std::vector<Submatrix>& submatrices, const std::vector<SubmatrixBatch>& batches,
            const std::vector<Data>& columns) {
-    std::vector<std::vector<std::byte>> sent(static_cast<std::size_t>(runtime_.size()));
+    struct Part {
+      const Submatrix* submatrix;
+      MatrixView<const T> columns;
+    };
+    std::vector<Part> all;
     for (std::size_t k = 0; k < batches.size(); ++k) {
       if (!columns[k].local()) continue;
       const auto view = accesses_.emplace_back(columns[k], HostAccess::Mode::read).template matrix<T>();
       for (Index m = 0; m < batches[k].count(); ++m)
-        add_submatrix(submatrices[batches[k].index[static_cast<std::size_t>(m)]],
-                      view.block(0, m * batches[k].width, view.rows, batches[k].width), sent);
+        all.push_back({&submatrices[batches[k].index[static_cast<std::size_t>(m)]],
+                       view.block(0, m * batches[k].width, view.rows, batches[k].width)});
     }
+    // Each thread notes for itself; later all is sorted.
+    const int threads = std::max(host_threads(runtime_), 1);
+    notes_.resize(static_cast<std::size_t>(threads));
+    for (Notes& notes : notes_) {
+      notes.of_part.resize(first_part_.back());
+      notes.sent.resize(static_cast<std::size_t>(runtime_.size()));
+    }
+    parallel_for(threads, static_cast<Index>(all.size()), [&](Index k, int thread) {
+      const Part& part = all[static_cast<std::size_t>(k)];
+      add_submatrix(*part.submatrix, part.columns, notes_[static_cast<std::size_t>(thread)]);
+    });
     if (runtime_.size() == 1) return;
+    std::vector<std::vector<std::byte>> sent(static_cast<std::size_t>(runtime_.size()));
+    for (Notes& notes : notes_)
+      for (std::size_t rank = 0; rank < sent.size(); ++rank)
+        sent[rank].insert(sent[rank].end(), notes.sent[rank].begin(), notes.sent[rank].end());
     received_ = runtime_.all_to_all(std::move(sent));
     for (const auto& piece : received_)
       for (const std::byte *at = piece.data(), *const end = at + piece.size(); at != end;) {
@@ -74,15 +92,21 @@ class ColumnAssembly {
         const Index rows = size(header.adjoint ? header.col : header.row),
                     cols = size(header.adjoint ? header.row : header.col);
         // The headers have 16 bytes, and the values are of at most 16.
-        note({header.row, header.col, header.adjoint != 0, reinterpret_cast<const T*>(at), rows});
+        note({header.row, header.col, header.adjoint != 0, reinterpret_cast<const T*>(at), rows},
+             notes_.front());
         at += padded(static_cast<std::size_t>(rows * cols) * sizeof(T));
       }
   }
 
   AssembledDensity<T> finish() {
-    std::vector<PanelPart<T>> parts(of_part_.size());
+    std::vector<PanelPart<T>> parts(first_part_.back());
     parallel_for(host_threads(runtime_), static_cast<Index>(parts.size()), [&](Index part, int) {
-      parts[static_cast<std::size_t>(part)] = part_of(of_part_[static_cast<std::size_t>(part)]);
+      std::vector<Contribution<T>> all;
+      for (const Notes& notes : notes_) {
+        const auto& of_thread = notes.of_part[static_cast<std::size_t>(part)];
+        all.insert(all.end(), of_thread.begin(), of_thread.end());
+      }
+      parts[static_cast<std::size_t>(part)] = part_of(all);
     });
     accesses_.clear();
     const std::size_t panels = first_part_.size() - 1;
@@ -118,11 +142,15 @@ class ColumnAssembly {
   }
 
  private:
+  /// By parts of panels; and what goes to other ranks.
+  struct Notes {
+    std::vector<std::vector<Contribution<T>>> of_part;
+    std::vector<std::vector<std::byte>> sent;
+  };
   Index size(Index block) const noexcept { return layout_.rows->size(block); }
   static std::size_t padded(std::size_t bytes) noexcept { return (bytes + 15) / 16 * 16; }
 
-  void add_submatrix(const Submatrix& submatrix, MatrixView<const T> c,
-                     std::vector<std::vector<std::byte>>& sent) {
+  void add_submatrix(const Submatrix& submatrix, MatrixView<const T> c, Notes& notes) const {
     Index col = 0;
     for (Index b = 0; b < submatrix.own_blocks; ++b) {
       const Index j = submatrix.blocks[static_cast<std::size_t>(b)];
@@ -133,9 +161,9 @@ class ColumnAssembly {
                                   static_cast<std::int32_t>(std::min(i, j)), adjoint, &c(row, col), c.ld};
         const int owner = layout_.owner(one.row, one.col);
         if (owner == runtime_.rank())
-          note(one);
+          note(one, notes);
         else
-          pack(one, size(i), size(j), sent[static_cast<std::size_t>(owner)]);
+          pack(one, size(i), size(j), notes.sent[static_cast<std::size_t>(owner)]);
         row += size(i);
       }
       col += size(j);
@@ -151,11 +179,12 @@ class ColumnAssembly {
       std::memcpy(to.data() + begin + sizeof header + static_cast<std::size_t>(j * rows) * sizeof(T),
                   one.values + j * one.ld, static_cast<std::size_t>(rows) * sizeof(T));
   }
-  void note(const Contribution<T>& one) {
+  void note(const Contribution<T>& one, Notes& notes) const {
     const Index panel =
         layout_.rows->panel_of(one.row) + layout_.cols->panel_of(one.col) * layout_.rows->panels();
-    of_part_[first_part_[static_cast<std::size_t>(panel)] +
-             static_cast<std::size_t>(layout_.rows->position(one.row) / rows_at_once)]
+    notes
+        .of_part[first_part_[static_cast<std::size_t>(panel)] +
+                 static_cast<std::size_t>(layout_.rows->position(one.row) / rows_at_once)]
         .push_back(one);
   }
 
@@ -164,6 +193,10 @@ class ColumnAssembly {
       return x.row != y.row ? x.row < y.row : x.col != y.col ? x.col < y.col : x.adjoint < y.adjoint;
     });
     PanelPart<T> part;
+    std::size_t elements = 0;
+    for (const Contribution<T>& one : all)
+      elements += static_cast<std::size_t>(size(one.row) * size(one.col));
+    part.values.reserve(elements);
     for (std::size_t k = 0; k < all.size();) {
       std::size_t end = k + 1;
       while (end < all.size() && all[end].row == all[k].row && all[end].col == all[k].col) ++end;
@@ -219,14 +252,14 @@ class ColumnAssembly {
     return index;
   }
 
-  static constexpr Index rows_at_once = 64;
+  static constexpr Index rows_at_once = 16;
   const BlockLayout& layout_;
   const ScaledBlocks<T>& scaled_;
   const bool has_overlap_;
   Runtime& runtime_;
   const double filter_eps_;
   std::vector<std::size_t> first_part_{0};  ///< of each panel, and the end
-  std::vector<std::vector<Contribution<T>>> of_part_;
+  std::vector<Notes> notes_;                ///< of each thread
   std::deque<HostAccess> accesses_;
   std::vector<std::vector<std::byte>> received_;
 };

@@ -52,10 +52,11 @@ std::vector<SubmatrixBatch> batches_of(const Runtime& runtime, const std::vector
 template <class T, class F>
 SubmatrixBatches<T, F>::SubmatrixBatches(Runtime& runtime, const SubmatrixSource& source,
                                          const std::vector<Submatrix>& submatrices,
-                                         const BlockDimension& dimension)
+                                         const BlockDimension& dimension, std::size_t every)
     : runtime_(runtime),
       source_(source),
       batches_(batches_of(runtime, submatrices, sizeof(F))),
+      every_(every),
       sequence_(std::make_unique<Sequence>(runtime)) {
   std::size_t split = 0, sums = 0, krylov = 0, columns = 0;
   for (const SubmatrixBatch& batch : batches_) {
@@ -124,6 +125,12 @@ Data SubmatrixBatches<T, F>::piece(const SubmatrixBatch& batch) const {
   return Data::matrix(runtime_, batch.n, batch.n * batch.count(), sizeof(F), batch.owner);
 }
 
+/// The largest submatrices are in the first batches of each rank.
+template <class T, class F>
+bool SubmatrixBatches<T, F>::is_sample(std::size_t k) const noexcept {
+  return k % every_ == 0 || k == 0 || batches_[k].owner != batches_[k - 1].owner;
+}
+
 template <class T, class F>
 void SubmatrixBatches<T, F>::gather(std::size_t k, const Data& values, double padding, const Data& x) {
   sequence_->insert(GatherSubmatrices<T, F>{.begins = source_.begins,
@@ -181,11 +188,11 @@ void SubmatrixBatches<T, F>::lanczos(std::size_t k, const Data& x, Index steps) 
   tridiagonal =
       Data::bytes(runtime_, static_cast<std::size_t>(2 * steps * count) * sizeof(double), batches_[k].owner);
   sequence_->insert(SubmatrixLanczos<F>{.x = x,
-                                    .tridiagonal = tridiagonal,
-                                    .work = if_valid(lanczos_work_),
-                                    .n = batches_[k].n,
-                                    .count = count,
-                                    .steps = steps});
+                                        .tridiagonal = tridiagonal,
+                                        .work = if_valid(lanczos_work_),
+                                        .n = batches_[k].n,
+                                        .count = count,
+                                        .steps = steps});
 }
 
 /// The outermost of all submatrices, each end with the residual of its own.
@@ -196,7 +203,7 @@ RitzEnds SubmatrixBatches<T, F>::ritz_ends_of_all(Index steps) const {
   double ends[4] = {-infinity, -infinity, -infinity, -infinity};
   bool finite = true;
   for (std::size_t k = 0; k < batches_.size(); ++k) {
-    if (!pieces_[k].tridiagonal.local()) continue;
+    if (!is_sample(k) || !pieces_[k].tridiagonal.local()) continue;
     const HostAccess access(pieces_[k].tridiagonal, HostAccess::Mode::read);
     const double* coefficients = access.array<double>().data();
     for (Index m = 0; m < batches_[k].count() && finite; ++m, coefficients += 2 * steps) {
@@ -232,20 +239,23 @@ SpectralInterval SubmatrixBatches<T, F>::overlap_spectrum() {
   // With more steps the bounds of small eigenvalues are nearer to them.
   for (const Index steps : {8, 24, 80}) {
     for (std::size_t k = 0; k < batches_.size(); ++k) {
+      if (!is_sample(k)) continue;
       const Data y = piece(batches_[k]);
       gather(k, source_.overlap, 1, y);
       lanczos(k, y, steps);
     }
     const RitzEnds ends = ritz_ends_of_all(steps);
     finish();
-    const double lowest = ends.lowest.value, rounding = 10 * static_cast<double>(precision<F>) * ends.highest.value;
+    const double lowest = ends.lowest.value,
+                 rounding = 10 * static_cast<double>(precision<F>) * ends.highest.value;
     if (!(lowest > rounding))
-      throw IterationEnded{{StatusCode::not_positive_definite, "submatrix", 0,
-                            fmt::format("the overlap, scaled to the identity within blocks, has an eigenvalue of at most {:.2e}",
-                                        lowest)}};
+      throw IterationEnded{
+          {StatusCode::not_positive_definite, "submatrix", 0,
+           fmt::format(
+               "the overlap, scaled to the identity within blocks, has an eigenvalue of at most {:.2e}",
+               lowest)}};
     // A bound that says nothing: the polynomials are good enough a little outside of their interval.
-    found = {std::max(lowest - ends.lowest.residual, lowest / 4),
-             1.01 * (ends.highest.value + ends.highest.residual)};
+    found = {std::max(lowest - ends.lowest.residual, lowest / 4), ends.highest.value + ends.highest.residual};
     if (ends.lowest.residual < lowest / 2) break;
   }
   return found;
@@ -259,17 +269,30 @@ void SubmatrixBatches<T, F>::inverse_root(std::size_t k, const std::vector<RootL
   const Data& z = pieces_[k].z;
   if (levels.empty()) return copy(k, 1, 0, y, z);
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    const auto& [q, linear] = levels[level];
+    const auto& [q, degree] = levels[level];
     const Data& factor = level == 0 ? z : v;  // q(Y)
-    if (linear) {
+    if (degree == 1) {
       copy(k, q[0], q[1], y, factor);
     } else {
-      // q = q0 + q1 Y + Y^2 (q2 + q3 Y), with Y from q2 + q3 Y
       multiply(k, y, y, w);
       copy(k, 0, 1, w, u);
+    }
+    if (degree == 3) {
+      // q0 + q1 Y + Y^2 (q2 + q3 Y), with Y from q2 + q3 Y
       copy(k, q[2], q[3], y, factor);
       multiply(k, u, factor, w);
       polynomial(k, q[0] - q[1] * q[2] / q[3], q[1] / q[3], 1, &w, factor);
+    } else if (degree == 6) {
+      // q0 + q1 Y + q2 Y^2 + Y^3 (q3 + q4 Y + q5 Y^2 + q6 Y^3), at the first level alone: v is free
+      multiply(k, u, y, w);
+      copy(k, 0, 1, w, v);
+      copy(k, q[3], q[4], y, factor);
+      polynomial(k, 0, 1, q[5], &u, factor);
+      polynomial(k, 0, 1, q[6], &v, factor);
+      multiply(k, v, factor, w);
+      copy(k, q[0], q[1], y, factor);
+      polynomial(k, 0, 1, q[2], &u, factor);
+      polynomial(k, 0, 1, 1, &w, factor);
     }
     if (level > 0) {
       multiply(k, z, factor, w);
@@ -304,7 +327,7 @@ SpectralInterval SubmatrixBatches<T, F>::orthonormalise(const SpectralInterval& 
       multiply(k, space.v, pieces_[k].z, space.w);
       copy(k, 0, 1, space.w, x);
     }
-    lanczos(k, x, steps);
+    if (is_sample(k)) lanczos(k, x, steps);
   }
   const RitzEnds ends = ritz_ends_of_all(steps);
   finish();

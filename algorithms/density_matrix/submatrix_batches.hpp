@@ -36,13 +36,14 @@ std::vector<SubmatrixBatch> batches_of(const Runtime& runtime, const std::vector
 template <class T, class F>
 class SubmatrixBatches {
  public:
+  /// @param every bounds of spectra are those of every so many batches
   SubmatrixBatches(Runtime& runtime, const SubmatrixSource& source, const std::vector<Submatrix>& submatrices,
-                   const BlockDimension& dimension);
+                   const BlockDimension& dimension, std::size_t every = 1);
 
-  /// Bounds of the spectra of all S'; of the identity without an overlap.
+  /// Bounds of the spectra of S'; of the identity without an overlap.
   /// @throws IterationEnded: not_positive_definite
   SpectralInterval overlap_spectrum();
-  /// Z = S'^{-1/2}, X = Z H' Z of each submatrix, and bounds of the spectra of all X.
+  /// Z = S'^{-1/2}, X = Z H' Z of each submatrix, and bounds of the spectra of the X.
   SpectralInterval orthonormalise(const SpectralInterval& overlap);
   /// X := c0 I + c1 X
   void shift(double c0, double c1);
@@ -66,6 +67,7 @@ class SubmatrixBatches {
   struct Space {
     Data y, u, v, w;
   };
+  bool is_sample(std::size_t k) const noexcept;
   Data piece(const SubmatrixBatch& batch) const;
   void gather(std::size_t k, const Data& values, double padding, const Data& x);
   void multiply(std::size_t k, const Data& a, const Data& b, const Data& c, bool whole = false);
@@ -77,6 +79,7 @@ class SubmatrixBatches {
   Runtime& runtime_;
   const SubmatrixSource& source_;
   const std::vector<SubmatrixBatch> batches_;
+  const std::size_t every_;
   std::vector<Pieces> pieces_;
   std::unique_ptr<Sequence> sequence_;
   Data split_work_, sums_work_, lanczos_work_, columns_work_;

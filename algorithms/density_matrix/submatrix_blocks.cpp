@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -75,37 +76,55 @@ MatrixView<const T> ScaledBlocks<T>::factor(Index block) const noexcept {
   return {factors_.data() + factor_begin_[static_cast<std::size_t>(block)], order, order, order};
 }
 
+/// D of a block; false where S's block is not positive definite, or not stored (null).
+template <class T>
+bool ScaledBlocks<T>::make_factor(Index block, const T* s) {
+  const Index order = size(block);
+  if (order == 0) return true;
+  if (!s) return false;
+  T* const d = factors_.data() + factor_begin_[static_cast<std::size_t>(block)];
+  std::vector<T> inverse(s, s + order * order);
+  if (blas::potrf<T>(Uplo::lower, order, inverse.data(), order) != 0 ||
+      blas::trtri<T>(Uplo::lower, Diag::non_unit, order, inverse.data(), order) != 0)
+    return false;
+  for (Index j = 0; j < order; ++j)  // D = L^{-H}
+    for (Index i = 0; i < order; ++i)
+      d[i + j * order] = i <= j ? conjugate(inverse[static_cast<std::size_t>(j + i * order)]) : T(0);
+  return true;
+}
+
 template <class T>
 void ScaledBlocks<T>::make_factors(const BlockSparseMatrix<T>& s) {
   factor_begin_.assign(1, 0);
   for (const Index order : dimension_->sizes()) factor_begin_.push_back(factor_begin_.back() + order * order);
   factors_.assign(static_cast<std::size_t>(factor_begin_.back()), T(0));
   const BlockPattern& pattern = s.pattern();
-  const PanelValues<T> values(s);
-  std::vector<std::byte> own;
-  Index failed = pattern.rows().blocks();
-  std::vector<char> found(static_cast<std::size_t>(failed), 0);
-  for (Index block = 0; block < pattern.rows().blocks(); ++block) {
-    if (pattern.layout().owner(block, block) != runtime_.rank()) continue;
-    const Index order = size(block);
-    T* const d = factors_.data() + factor_begin_[static_cast<std::size_t>(block)];
-    if (const auto at = pattern.find(block, block); at && order > 0) {
-      const T* const from =
-          values.of(at->panel) + pattern.index(at->panel).offset[static_cast<std::size_t>(at->block)];
-      std::copy_n(from, order * order, d);
+  const PanelValues<T> values_of(s);
+  std::vector<Index> own_blocks;
+  for (Index block = 0; block < pattern.rows().blocks(); ++block)
+    if (pattern.layout().owner(block, block) == runtime_.rank()) own_blocks.push_back(block);
+  std::atomic<Index> failed = pattern.rows().blocks();
+  constexpr Index at_once = 32;
+  const auto count = static_cast<Index>(own_blocks.size());
+  parallel_for(host_threads(runtime_), ceil_div(count, at_once), [&](Index part, int) {
+    for (Index k = part * at_once; k < std::min(count, (part + 1) * at_once); ++k) {
+      const Index block = own_blocks[static_cast<std::size_t>(k)];
+      const auto at = pattern.find(block, block);
+      const T* const values =
+          at ? values_of.of(at->panel) + pattern.index(at->panel).offset[static_cast<std::size_t>(at->block)]
+             : nullptr;
+      if (make_factor(block, values)) continue;
+      for (Index lowest = failed; block < lowest && !failed.compare_exchange_weak(lowest, block);) {
+      }
     }
-    // D = L^{-H}
-    std::vector<T> inverse(d, d + order * order);
-    if (order > 0 && (blas::potrf<T>(Uplo::lower, order, inverse.data(), order) != 0 ||
-                      blas::trtri<T>(Uplo::lower, Diag::non_unit, order, inverse.data(), order) != 0))
-      failed = std::min(failed, block);
-    for (Index j = 0; j < order; ++j)
-      for (Index i = 0; i < order; ++i)
-        d[i + j * order] = i <= j ? conjugate(inverse[static_cast<std::size_t>(j + i * order)]) : T(0);
-    append(own, &block, 1);
-    append(own, d, static_cast<std::size_t>(order * order));
-  }
-  double first = -static_cast<double>(failed);
+  });
+  std::vector<std::byte> own;
+  if (runtime_.size() > 1)
+    for (const Index block : own_blocks) {
+      append(own, &block, 1);
+      append(own, factor(block).data, static_cast<std::size_t>(size(block) * size(block)));
+    }
+  double first = -static_cast<double>(failed.load());
   runtime_.all_reduce_max(&first, 1);
   if (-first < static_cast<double>(pattern.rows().blocks()))
     throw IterationEnded{{StatusCode::not_positive_definite, "submatrix", static_cast<Index>(-first),
@@ -150,8 +169,7 @@ void ScaledBlocks<T>::scale_blocks(const BlockSparseMatrix<T>& h, const BlockSpa
       });
     }
   }
-  mine_.hamiltonian.resize(static_cast<std::size_t>(elements));
-  if (s) mine_.overlap.resize(static_cast<std::size_t>(elements));
+  mine_.reserve(elements, s != nullptr);
   norms_.resize(mine_.index.size());
   constexpr Index at_once = 16;  // rows
   const auto count = static_cast<Index>(rows.size());
@@ -195,7 +213,7 @@ void ScaledBlocks<T>::scale_blocks(const BlockSparseMatrix<T>& h, const BlockSpa
 template <class T>
 typename ScaledBlocks<T>::PairNorms ScaledBlocks<T>::scale(const LowerBlock& block, const T* h, const T* s) {
   const Index m = size(block.row), n = size(block.col), elements = m * n;
-  T* const to_h = mine_.hamiltonian.data() + block.element;
+  T* const to_h = mine_.hamiltonian.get() + block.element;
   const auto scaled = [&](const T* from, T* to) {
     if (!from)
       std::fill_n(to, elements, T(0));
@@ -209,7 +227,7 @@ typename ScaledBlocks<T>::PairNorms ScaledBlocks<T>::scale(const LowerBlock& blo
   PairNorms norms{block.row, block.col, 0, 0, 0};
   const T* to_s = nullptr;
   if (has_overlap_) {
-    T* const to = mine_.overlap.data() + block.element;
+    T* const to = mine_.overlap.get() + block.element;
     scaled(s, to);
     to_s = to;
   }
@@ -265,29 +283,37 @@ typename ScaledBlocks<T>::Blocks ScaledBlocks<T>::wanted_of_all(const std::vecto
       if (!of_rank[block.row] || !of_rank[block.col]) continue;
       const auto elements = static_cast<std::size_t>(size(block.row) * size(block.col));
       append(piece, &block, 1);
-      append(piece, mine_.hamiltonian.data() + block.element, elements);
-      if (has_overlap_) append(piece, mine_.overlap.data() + block.element, elements);
+      append(piece, mine_.hamiltonian.get() + block.element, elements);
+      if (has_overlap_) append(piece, mine_.overlap.get() + block.element, elements);
     }
   }
+  const auto received = runtime_.all_to_all(std::move(pieces));
   Blocks all;
-  Index element = 0;
-  for (const auto& piece : runtime_.all_to_all(std::move(pieces)))
-    for (const std::byte *at = piece.data(), *const end = at + piece.size(); at != end;) {
-      LowerBlock block;
-      std::memcpy(static_cast<void*>(&block), at, sizeof block);
-      at += sizeof block;
-      const Index elements = size(block.row) * size(block.col);
-      block.element = element;
-      element += elements;
-      all.index.push_back(block);
-      for (std::vector<T>* const values : {&all.hamiltonian, &all.overlap}) {
-        if (values == &all.overlap && !has_overlap_) continue;
-        values->resize(static_cast<std::size_t>(element));
-        std::memcpy(static_cast<void*>(values->data() + block.element), at,
-                    static_cast<std::size_t>(elements) * sizeof(T));
-        at += static_cast<std::size_t>(elements) * sizeof(T);
+  Index elements = 0;
+  const auto for_each = [&](const auto& visit) {
+    for (const auto& piece : received)
+      for (const std::byte *at = piece.data(), *const end = at + piece.size(); at != end;) {
+        LowerBlock block;
+        std::memcpy(static_cast<void*>(&block), at, sizeof block);
+        at += sizeof block;
+        const Index of_block = size(block.row) * size(block.col);
+        visit(block, at);
+        at += static_cast<std::size_t>((has_overlap_ ? 2 : 1) * of_block) * sizeof(T);
       }
-    }
+  };
+  for_each([&](LowerBlock block, const std::byte*) {
+    block.element = elements;
+    all.index.push_back(block);
+    elements += size(block.row) * size(block.col);
+  });
+  all.reserve(elements, has_overlap_);
+  auto next = all.index.begin();
+  for_each([&](const LowerBlock&, const std::byte* at) {
+    const LowerBlock& block = *next++;
+    const std::size_t bytes = static_cast<std::size_t>(size(block.row) * size(block.col)) * sizeof(T);
+    std::memcpy(static_cast<void*>(all.hamiltonian.get() + block.element), at, bytes);
+    if (has_overlap_) std::memcpy(static_cast<void*>(all.overlap.get() + block.element), at + bytes, bytes);
+  });
   return all;
 }
 
@@ -334,9 +360,9 @@ SubmatrixSource ScaledBlocks<T>::by_columns(const Blocks& lower) const {
   std::optional<HostAccess> to_s;
   if (has_overlap_) to_s.emplace(source.overlap, HostAccess::Mode::write);
   std::copy(begins.begin(), begins.end(), to_begins.array<Index>().begin());
-  const auto copy = [&](const Entry& entry, Index col, const std::vector<T>& from, T* to) {
+  const auto copy = [&](const Entry& entry, Index col, const T* from, T* to) {
     const Index m = size(entry.row), n = size(col);
-    const T* const block = from.data() + entry.element;
+    const T* const block = from + entry.element;
     if (!entry.mirrored) {
       std::copy_n(block, m * n, to);
       return;
@@ -357,8 +383,8 @@ SubmatrixSource ScaledBlocks<T>::by_columns(const Blocks& lower) const {
         const Entry& entry = entries[static_cast<std::size_t>(k)];
         to_blocks.array<ColumnBlock>()[static_cast<std::size_t>(k)] = {
             entry.row, static_cast<std::int32_t>(size(entry.row)), element};
-        copy(entry, col, lower.hamiltonian, to_h.array<T>().data() + element);
-        if (to_s) copy(entry, col, lower.overlap, to_s->array<T>().data() + element);
+        copy(entry, col, lower.hamiltonian.get(), to_h.array<T>().data() + element);
+        if (to_s) copy(entry, col, lower.overlap.get(), to_s->array<T>().data() + element);
         element += size(entry.row) * size(col);
       }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <tessera/algorithms/density_matrix/submatrix_graph.hpp>
@@ -47,9 +48,16 @@ class ScaledBlocks {
   };
   struct Blocks {
     std::vector<LowerBlock> index;
-    std::vector<T> hamiltonian, overlap;
+    std::unique_ptr<T[]> hamiltonian, overlap;
+    /// Memory for the values, which the threads that write it touch first.
+    void reserve(Index elements, bool has_overlap) {
+      const auto count = static_cast<std::size_t>(elements);
+      hamiltonian = std::make_unique_for_overwrite<T[]>(count);
+      if (has_overlap) overlap = std::make_unique_for_overwrite<T[]>(count);
+    }
   };
   void make_factors(const BlockSparseMatrix<T>& s);
+  bool make_factor(Index block, const T* s);
   void scale_blocks(const BlockSparseMatrix<T>& h, const BlockSparseMatrix<T>* s);
   PairNorms scale(const LowerBlock& block, const T* h, const T* s);
   Blocks wanted_of_all(const std::vector<char>& wanted) const;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <chrono>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -16,9 +17,6 @@
 namespace tessera::detail {
 
 namespace {
-
-struct Timer { std::chrono::steady_clock::time_point t = std::chrono::steady_clock::now(); void at(const char* w) { auto n = std::chrono::steady_clock::now(); if (getenv("TT")) fprintf(stderr, "TT %-24s %8.2f ms\n", w, std::chrono::duration<double>(n - t).count() * 1e3); t = n; } };
-Timer tt;
 
 /// How large the environments are: the estimate of ||P_ij|| at which they end. The energy's error falls with its fourth to
 /// fifth power, and is to fall as that of a filter: with its square.
@@ -74,28 +72,44 @@ std::vector<char> wanted_blocks(const Runtime& runtime, const BlockGraph& graph,
   return wanted;
 }
 
+/// Spectra of the submatrices of all groups, in small environments: those of larger ones reach a little further.
+struct SmallSpectra {
+  SpectralInterval overlap, hamiltonian;
+};
+SpectralInterval united(const SpectralInterval& a, const SpectralInterval& b, double margin) {
+  const SpectralInterval both{std::min(a.lower, b.lower), std::max(a.upper, b.upper)};
+  const double beyond = margin * (both.upper - both.lower);
+  return {both.lower - beyond, both.upper + beyond};
+}
+
 /// Trace-correcting purification of all submatrices in step.
 template <class T, class F>
 class SubmatrixPurification {
  public:
   SubmatrixPurification(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
                         const DensityOptions& options, const char* stage, SubmatrixBatches<T, F>& batches,
-                        const std::optional<GapBounds>& gap)
+                        const std::optional<GapBounds>& gap, const std::optional<SmallSpectra>& small)
       : algebra_(algebra),
         problem_(problem),
         options_(options),
         stage_(stage),
         batches_(batches),
         gap_(gap),
+        small_(small),
         states_(std::round(problem.electrons / problem.occupation)) {}
 
   /// X of all is nearly idempotent then.
   void run() {
-    const SpectralInterval overlap = batches_.overlap_spectrum();
-    tt.at("overlap_spectrum");
+    constexpr double margin = 0.02;
+    SpectralInterval overlap = batches_.overlap_spectrum(), spectrum;
+    if (small_) {
+      const SpectralInterval wide = united(overlap, small_->overlap, 4 * margin);
+      overlap = {std::max(wide.lower, overlap.lower / 2), wide.upper};
+    }
     if (!std::is_same_v<F, T> && overlap.upper > most_condition * overlap.lower) throw IllConditioned();
-    const SpectralInterval spectrum = batches_.orthonormalise(overlap);
-    tt.at("orthonormalise");
+    spectrum = batches_.orthonormalise(overlap);
+    spectra_ = {overlap, spectrum};
+    if (small_) spectrum = united(spectrum, small_->hamiltonian, margin);
     const double width = spectrum.upper - spectrum.lower;
     StepChoice choice(spectrum, gap_);
     control_.emplace(PurificationStart{.stage = stage_,
@@ -127,13 +141,13 @@ class SubmatrixPurification {
                          .energy = std::numeric_limits<double>::quiet_NaN()});
       if (control_->nearly_idempotent(before, found, 2, 3) && std::abs(before.trace - states_) < 0.5) {
         control_->expect_result(before, found);
-        tt.at("steps");
         return;
       }
       control_->expect_next_step(before, found);
     }
   }
   double chemical_potential() const { return control_->chemical_potential(); }
+  const SmallSpectra& spectra() const noexcept { return spectra_; }
   /// If the local spectra are those of H by an error of `moved`.
   GapBounds gap(double moved) const { return control_->gap(moved, problem_.hamiltonian.rows()); }
 
@@ -144,6 +158,8 @@ class SubmatrixPurification {
   const char* const stage_;
   SubmatrixBatches<T, F>& batches_;
   const std::optional<GapBounds> gap_;
+  const std::optional<SmallSpectra> small_;
+  SmallSpectra spectra_;
   const double states_;
   std::optional<PurificationControl> control_;
 };
@@ -163,8 +179,11 @@ class SubmatrixDensity {
 
   template <class F>
   BlockSparseMatrix<T> run() {
-    tt.at("scaled");
-    GapBounds near = problem_.gap ? *problem_.gap : gap_of_small_environments<F>();
+    GapBounds near{};  // no gap
+    if (problem_.gap)
+      near = *problem_.gap;
+    else if (!one_is_best())
+      near = gap_of_small_environments<F>();
     constexpr int most_tries = 3;
     double least = least_estimate(options_.filter_eps);
     const double bar = most_asymmetry * least;
@@ -181,9 +200,14 @@ class SubmatrixDensity {
   }
 
  private:
+  /// So few functions that one submatrix of all is less work than any groups.
+  bool one_is_best() const noexcept {
+    return options_.group_order == 0 && problem_.hamiltonian.rows() <= 1600;
+  }
   /// In one process it is the same for all submatrices.
   const SubmatrixSource& source_for(const BlockGraph& graph, const std::vector<Submatrix>& submatrices) {
-    if (!source_ || runtime_.size() > 1) source_ = scaled_.source(wanted_blocks(runtime_, graph, submatrices));
+    if (!source_ || runtime_.size() > 1)
+      source_ = scaled_.source(wanted_blocks(runtime_, graph, submatrices));
     return *source_;
   }
 
@@ -207,10 +231,11 @@ class SubmatrixDensity {
       const SubmatrixSource& source = source_for(graph, submatrices);
       SubmatrixBatches<T, F> batches(runtime_, source, submatrices, *problem_.hamiltonian.layout().rows);
       SubmatrixPurification<T, F> purification(algebra_, problem_, options_, "environments", batches,
-                                               std::nullopt);
+                                               std::nullopt, std::nullopt);
       try {
         purification.run();
         batches.finish();
+        small_ = purification.spectra();
         const GapBounds gap = purification.gap(0);
         if (gap.homo.upper < gap.lumo.lower) return gap;
         const double mu = purification.chemical_potential();
@@ -226,23 +251,27 @@ class SubmatrixDensity {
   /// Groups of that order for which the submatrices are the least work, judged by some of them.
   Index order_of_groups(const BlockGraph& graph, double scale, double least) const {
     constexpr Index samples = 6;
-    GraphSearch search(graph);
     const std::vector<char> free(static_cast<std::size_t>(graph.blocks()), 1);
-    Index all = 0;
-    for (const Index size : graph.sizes) all += size;
+    std::vector<GraphSearch> searches(samples, GraphSearch(graph));
+    const auto elements = [&](const std::vector<Index>& blocks) {
+      Index sum = 0;
+      for (const Index block : blocks) sum += graph.sizes[static_cast<std::size_t>(block)];
+      return sum;
+    };
+    const Index all = problem_.hamiltonian.rows();
     double best = std::numeric_limits<double>::infinity();
     Index best_order = all;
     for (Index order = 16; order < 2 * all; order = order * 3 / 2) {
-      double work = 0, own = 0;
-      for (Index k = 0; k < samples; ++k) {
-        const auto group = search.grow((2 * k + 1) * graph.blocks() / (2 * samples), order, free);
-        double n = 0;
-        for (const Index block : search.environment(group, scale, least, all))
-          n += static_cast<double>(graph.sizes[static_cast<std::size_t>(block)]);
-        for (const Index block : group)
-          own += static_cast<double>(graph.sizes[static_cast<std::size_t>(block)]);
-        work += n * n * n;
-      }
+      std::array<double, samples> of_work{}, of_own{};
+      parallel_for(std::min<int>(host_threads(runtime_), samples), samples, [&](Index k, int) {
+        const auto s = static_cast<std::size_t>(k);
+        const auto group = searches[s].grow((2 * k + 1) * graph.blocks() / (2 * samples), order, free);
+        of_own[s] = static_cast<double>(elements(group));
+        of_work[s] =
+            std::pow(static_cast<double>(elements(searches[s].environment(group, scale, least, all))), 3);
+      });
+      const double work = std::accumulate(of_work.begin(), of_work.end(), 0.0),
+                   own = std::accumulate(of_own.begin(), of_own.end(), 0.0);
       if (own > 0 && work / own < best) best = work / own, best_order = order;
       // Larger groups are more work, until one of all is the least.
       if (work > 1.5 * own * best) break;
@@ -255,14 +284,11 @@ class SubmatrixDensity {
   AssembledDensity<T> solve(const GapBounds& near, double least) {
     const double mu = (near.homo.upper + near.lumo.lower) / 2, gap = near.lumo.lower - near.homo.upper;
     const BlockGraph graph = scaled_.graph(mu);
-    tt.at("graph");
-    // Without a gap that is known every block belongs to the environment.
+    // Without a gap that is known every block to which couplings lead belongs to the environment.
     const double scale = gap > 0 ? 1 / gap : std::numeric_limits<double>::max();
     const Index order =
         options_.group_order > 0 ? options_.group_order : order_of_groups(graph, scale, least);
-    tt.at("order");
     const auto groups = groups_of_blocks(graph, order);
-    tt.at("groups");
     const auto submatrices =
         submatrices_of(runtime_, graph, groups, [&](GraphSearch& search, const auto& group) {
           return search.environment(group, scale, least, std::numeric_limits<Index>::max());
@@ -270,12 +296,12 @@ class SubmatrixDensity {
     all_is_one_ = std::all_of(submatrices.begin(), submatrices.end(), [&](const Submatrix& s) {
       return static_cast<Index>(s.blocks.size()) == graph.blocks();
     });
-    tt.at("environments");
     const SubmatrixSource& source = source_for(graph, submatrices);
-    tt.at("source");
-    SubmatrixBatches<T, F> batches(runtime_, source, submatrices, *problem_.hamiltonian.layout().rows);
+    constexpr std::size_t sample = 8;
+    SubmatrixBatches<T, F> batches(runtime_, source, submatrices, *problem_.hamiltonian.layout().rows,
+                                   small_ ? sample : 1);
     SubmatrixPurification<T, F> purification(algebra_, problem_, options_, "submatrices", batches,
-                                             gap > 0 ? std::optional(near) : std::nullopt);
+                                             gap > 0 ? std::optional(near) : std::nullopt, small_);
     std::vector<Data> columns;
     try {
       purification.run();
@@ -287,12 +313,9 @@ class SubmatrixDensity {
       batches.finish();
       throw;
     }
-    tt.at("columns submitted");
     batches.finish();
-    tt.at("columns");
     auto found = assemble_columns<T>(problem_.hamiltonian.layout(), scaled_, has_overlap_, submatrices,
                                      batches.batches(), columns, runtime_, options_.filter_eps);
-    tt.at("assembly");
     result_.chemical_potential = purification.chemical_potential();
     result_.gap = purification.gap(static_cast<double>(precision<F>) * std::sqrt(static_cast<double>(order)) +
                                    found.asymmetry);
@@ -316,6 +339,7 @@ class SubmatrixDensity {
   const ScaledBlocks<T> scaled_;
   const bool has_overlap_;
   std::optional<SubmatrixSource> source_;
+  std::optional<SmallSpectra> small_;
   bool all_is_one_ = false;  ///< each environment is everything
 };
 
@@ -331,7 +355,6 @@ BlockSparseMatrix<T> density_of_submatrices(BlockAlgebra<T>& algebra, const Dens
     algebra.finish();
     overlap = &*moved;
   }
-  tt.at("start");
   SubmatrixDensity<T> density(algebra, problem, options, result, overlap);
   const bool mixed = options.mixed_precision.value_or(options.filter_eps >= 1e-7);
   if (mixed && iterates_in_single<T>(algebra.runtime())) {

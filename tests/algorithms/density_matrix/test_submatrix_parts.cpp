@@ -25,7 +25,12 @@ TEST(InverseRootLevels, GiveTheInverseRoot) {
           double z = 1;
           for (const RootLevel& level : levels) {
             const double y = z * z * s;
-            z *= level.q[0] + y * (level.q[1] + y * (level.q[2] + y * level.q[3]));
+            double q = 0;
+            for (std::size_t power = level.q.size(); power-- > 0;) q = q * y + level.q[power];
+            for (std::size_t power = static_cast<std::size_t>(level.degree) + 1; power < level.q.size();
+                 ++power)
+              ASSERT_EQ(level.q[power], 0);
+            z *= q;
           }
           ASSERT_GT(z, 0);
           // Powers of y lose some digits where the interval is wide.
@@ -35,12 +40,15 @@ TEST(InverseRootLevels, GiveTheInverseRoot) {
   EXPECT_TRUE(inverse_root_levels({1, 1}, 1e-15).empty());
 }
 
-/// Of a well-conditioned overlap, of a basis that is orthonormal within molecules: five products.
+/// Of a well-conditioned overlap, of a basis that is orthonormal within molecules: three products. In double: eight.
 TEST(InverseRootLevels, AreFew) {
-  const auto levels = inverse_root_levels({0.77, 1.28}, 5e-7);
-  ASSERT_EQ(levels.size(), 2u);
-  EXPECT_FALSE(levels[0].linear);
-  EXPECT_TRUE(levels[1].linear);
+  const auto levels = inverse_root_levels({0.77, 1.28}, 2e-6);
+  ASSERT_EQ(levels.size(), 1u);
+  EXPECT_EQ(levels[0].degree, 6);
+  const auto exact = inverse_root_levels({0.77, 1.28}, 1e-15);
+  ASSERT_EQ(exact.size(), 3u);
+  EXPECT_EQ(exact[0].degree, 3);
+  EXPECT_EQ(exact[2].degree, 1);
 }
 
 /// Blocks of sizes 1 to 3 with random couplings.
