@@ -189,10 +189,16 @@ class SubmatrixDensity {
     const double bar = most_asymmetry * least;
     for (int attempt = 1;; ++attempt) {
       auto found = solve<F>(near, least);
-      if (found.asymmetry <= bar || options_.filter_eps == 0 || attempt == most_tries || all_is_one_) {
+      if (found.asymmetry <= bar || all_is_one_) {
         result_.error = found.norm > 0 ? found.asymmetry_norm / found.norm : 0;
         return std::move(found.p);
       }
+      if (attempt == most_tries)
+        throw IterationEnded{
+            {StatusCode::iterations_exhausted, "submatrix", attempt,
+             fmt::format("with environments of up to {:.0f} % of all functions the columns of P "
+                         "are off from Hermitian by {:.1e}, with {:.1e} allowed",
+                         100 * largest_share_, found.asymmetry, bar)}};
       // The estimate was too low by about this factor.
       least *= 0.7 * bar / found.asymmetry;
       near = result_.gap.homo.upper < result_.gap.lumo.lower ? result_.gap : near;
@@ -340,7 +346,8 @@ class SubmatrixDensity {
   const bool has_overlap_;
   std::optional<SubmatrixSource> source_;
   std::optional<SmallSpectra> small_;
-  bool all_is_one_ = false;  ///< each environment is everything
+  bool all_is_one_ = false;   ///< each environment is everything
+  double largest_share_ = 0;  ///< of all functions in an environment
 };
 
 }  // namespace

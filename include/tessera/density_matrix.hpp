@@ -171,15 +171,18 @@ struct DensityResult : IterationReport {
 ///    coupling ||H_ij - mu S_ij|| / gap of each two blocks; mu and the gap are those of the problem, or found from small
 ///    environments in the way of step 3.
 /// 2. Groups of near blocks. A group's environment: the blocks i to which a path of blocks leads from the group whose
-///    couplings have a product of at least 600 filters, an estimate of ||P_ij||; 48 functions of a small basis have an
-///    environment of some 1000. With group_order 0 the groups' order is that with the least sum of n^3 over all
-///    environments: of matrices of little sparsity there is one group, of all.
+///    couplings have a product of at least 0.45 sqrt(filter), an estimate of ||P_ij||: with the filter 1e-6, 48 functions of
+///    liquid water in a small basis have an environment of some 1200. With group_order 0 the groups' order is that with the
+///    least sum of n^3 over all environments: of matrices of little sparsity there is one group, of all.
 /// 3. For all submatrices of H and S at once, in float unless the options say otherwise: S^{-1/2} by polynomials, X as in
 ///    tc2 (sp2 with the gap of step 1), each step chosen by the trace over the groups' own columns: no mu is searched for.
 ///    McWeeny's step for these columns, in T and in the metric of S.
 /// 4. P is the Hermitian part of the columns: its trace with H is exactly theirs. By how much the columns differ from it is
-///    the error that the environments leave in P's elements; if that is more than 400 filters, steps 2 to 4 are repeated
-///    with larger ones. P S P = P holds up to this error, and no step corrects it.
+///    the error that the environments leave in P's elements (the last line of the table, `columns`, has the largest such
+///    difference as convergence, and the largest submatrix' share of n as occupation); if it is more than half of the
+///    estimate, steps 2 to 4 are repeated with larger environments, twice at most. P S P = P holds up to this error, and no
+///    step corrects it; the energy's error is of its second order. The bounds of the gap are those that the groups' columns
+///    tell. Where S is too ill-conditioned for float the iterations are in T.
 ///
 /// Source: Lass, Schade, Kuehne, Plessl, SC20 (2020); the trace over columns of local matrices: Yang, Phys. Rev. Lett. 66
 /// (1991) 1438.

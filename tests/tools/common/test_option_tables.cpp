@@ -225,6 +225,7 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"density h.mtx --electrons 8 --molecules 5", "--molecules"},
     {"density h.mtx --electrons 8 --n 5", "--n"},
     {"density h.mtx --electrons 8 --gap 0.2", "--gap"},
+    {"density h.mtx --electrons 8 --method tc2 --group 48", "--group"},
     {"density h.mtx --electrons 8 --decay 2", "--decay"},
     {"density h.mtx --electrons 8 --coupling 0.1", "--coupling"},
     {"density h.mtx --electrons 8 --mu 0", "--electrons"},
