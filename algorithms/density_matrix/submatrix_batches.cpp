@@ -125,6 +125,23 @@ Data SubmatrixBatches<T, F>::piece(const SubmatrixBatch& batch) const {
   return Data::matrix(runtime_, batch.n, batch.n * batch.count(), sizeof(F), batch.owner);
 }
 
+template <class T, class F>
+const typename SubmatrixBatches<T, F>::Space& SubmatrixBatches<T, F>::space_for(std::size_t k) {
+  const SubmatrixBatch& batch = batches_[k];
+  const int gpu = pieces_[k].x.gpu();
+  Space& space = spaces_[runtime_.size() > 1 ? batch.owner : gpu];
+  if (runtime_.any_gpus() && space.n == batch.n && space.count == batch.count()) return space;
+  space = {batch.n,
+           batch.count(),
+           piece(batch),
+           piece(batch),
+           piece(batch),
+           piece(batch),
+           Data::matrix(runtime_, batch.n, batch.n * batch.count(), sizeof(T), batch.owner)};
+  for (Data* const data : {&space.y, &space.u, &space.v, &space.w, &space.s}) data->set_gpu(gpu);
+  return space;
+}
+
 /// The largest submatrices are in the first batches of each rank.
 template <class T, class F>
 bool SubmatrixBatches<T, F>::is_sample(std::size_t k) const noexcept {
@@ -240,7 +257,7 @@ SpectralInterval SubmatrixBatches<T, F>::overlap_spectrum() {
   for (const Index steps : {8, 24, 80}) {
     for (std::size_t k = 0; k < batches_.size(); ++k) {
       if (!is_sample(k)) continue;
-      const Data y = piece(batches_[k]);
+      const Data& y = space_for(k).y;
       gather(k, source_.overlap, 1, y);
       lanczos(k, y, steps);
     }
@@ -265,7 +282,7 @@ SpectralInterval SubmatrixBatches<T, F>::overlap_spectrum() {
 template <class T, class F>
 void SubmatrixBatches<T, F>::inverse_root(std::size_t k, const std::vector<RootLevel>& levels,
                                           const Space& space) {
-  const auto& [y, u, v, w] = space;
+  const auto& [n, count, y, u, v, w, s] = space;
   const Data& z = pieces_[k].z;
   if (levels.empty()) return copy(k, 1, 0, y, z);
   for (std::size_t level = 0; level < levels.size(); ++level) {
@@ -318,8 +335,7 @@ SpectralInterval SubmatrixBatches<T, F>::orthonormalise(const SpectralInterval& 
     if (!has_overlap) {
       gather(k, source_.hamiltonian, 0, x);
     } else {
-      Space space{piece(batches_[k]), piece(batches_[k]), piece(batches_[k]), piece(batches_[k])};
-      for (Data* const data : {&space.y, &space.u, &space.v, &space.w}) data->set_gpu(x.gpu());
+      const Space& space = space_for(k);
       gather(k, source_.overlap, 1, space.y);
       inverse_root(k, levels, space);
       gather(k, source_.hamiltonian, 0, space.u);
@@ -342,8 +358,7 @@ void SubmatrixBatches<T, F>::shift(double c0, double c1) {
 template <class T, class F>
 void SubmatrixBatches<T, F>::step(const StepPolynomial& c) {
   for (std::size_t k = 0; k < batches_.size(); ++k) {
-    Data y = piece(batches_[k]);
-    y.set_gpu(pieces_[k].x.gpu());
+    const Data& y = space_for(k).y;
     multiply(k, pieces_[k].x, pieces_[k].x, y);
     polynomial(k, c[0], c[1], c[2], &y, pieces_[k].x);
   }
@@ -372,10 +387,8 @@ std::vector<Data> SubmatrixBatches<T, F>::columns() {
   for (std::size_t k = 0; k < batches_.size(); ++k) {
     const auto& [owner, n, width, index] = batches_[k];
     const Index count = batches_[k].count();
-    Data s;
-    if (has_overlap) {
-      s = Data::matrix(runtime_, n, n * count, sizeof(T), owner);
-      s.set_gpu(pieces_[k].x.gpu());
+    const Data& s = space_for(k).s;
+    if (has_overlap)
       sequence_->insert(GatherSubmatrices<T, T>{.begins = source_.begins,
                                                 .blocks = source_.blocks,
                                                 .values = source_.overlap,
@@ -384,10 +397,9 @@ std::vector<Data> SubmatrixBatches<T, F>::columns() {
                                                 .x = s,
                                                 .padding = 1,
                                                 .count = count});
-    }
     columns.push_back(Data::matrix(runtime_, n, width * count, sizeof(T), owner));
     columns.back().set_gpu(pieces_[k].x.gpu());
-    sequence_->insert(DensityColumns<F, T>{.s = if_valid(s),
+    sequence_->insert(DensityColumns<F, T>{.s = has_overlap ? &s : nullptr,
                                            .x = pieces_[k].x,
                                            .z = has_overlap ? &pieces_[k].z : nullptr,
                                            .p = columns.back(),

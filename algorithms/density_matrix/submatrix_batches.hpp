@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
+#include <memory>
 #include <vector>
 
 #include <tessera/algorithms/block_sparse/lanczos.hpp>
@@ -63,10 +65,15 @@ class SubmatrixBatches {
   struct Pieces {
     Data members, places, own, x, z, sums, tridiagonal;
   };
-  /// Pieces of the size of a batch that live until the tasks submitted so far have used them.
+  /// Work space for batches of one shape.
   struct Space {
+    Index n = 0, count = 0;
     Data y, u, v, w;
+    Data s;  ///< in T
   };
+  /// For a batch: on GPUs, which run the tasks of one batch after the other, the same as for the batch before if that had
+  /// its shape; it lives until the next call.
+  const Space& space_for(std::size_t k);
   bool is_sample(std::size_t k) const noexcept;
   Data piece(const SubmatrixBatch& batch) const;
   void gather(std::size_t k, const Data& values, double padding, const Data& x);
@@ -83,6 +90,7 @@ class SubmatrixBatches {
   std::vector<Pieces> pieces_;
   std::unique_ptr<Sequence> sequence_;
   Data split_work_, sums_work_, lanczos_work_, columns_work_;
+  std::map<int, Space> spaces_;  ///< by owner, or in one process by GPU
   double flop_ = 0;
 };
 

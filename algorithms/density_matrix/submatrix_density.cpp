@@ -292,8 +292,9 @@ class SubmatrixDensity {
     const BlockGraph graph = scaled_.graph(mu);
     // Without a gap that is known every block to which couplings lead belongs to the environment.
     const double scale = gap > 0 ? 1 / gap : std::numeric_limits<double>::max();
-    const Index order =
-        options_.group_order > 0 ? options_.group_order : order_of_groups(graph, scale, least);
+    const Index order = options_.group_order > 0 ? options_.group_order
+                        : one_is_best()          ? problem_.hamiltonian.rows()
+                                                 : order_of_groups(graph, scale, least);
     const auto groups = groups_of_blocks(graph, order);
     const auto submatrices =
         submatrices_of(runtime_, graph, groups, [&](GraphSearch& search, const auto& group) {
