@@ -85,8 +85,8 @@ TEST(DensityMpi, SubmatricesOfAChain) {
         runtime, {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
         {.method = DensityMethod::submatrix,
          .filter_eps = 1e-6,
-         .group_order = 20,
-         .mixed_precision = mixed});
+         .mixed_precision = mixed,
+         .group_order = 20});
     ASSERT_TRUE(r) << r.status().message();
     EXPECT_LE(difference(gathered(r.density), expected), 4.5e-4);  // where environments end
     EXPECT_NEAR(r.electrons, double(chain.occupied), 1e-5);
