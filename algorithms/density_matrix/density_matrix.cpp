@@ -97,8 +97,8 @@ std::uint64_t density_hash(const DensityProblem<T>& problem, const DensityOption
       matrix(problem.density), problem.electrons, problem.occupation, problem.temperature,
       problem.chemical_potential.value_or(0.5), problem.gap.has_value(), gap.homo.upper, gap.lumo.lower,
       options.method, options.filter_eps, options.tolerance, options.iterations, options.sign_order,
-      options.factor_order, options.scaled, options.group_order, options.electron_tolerance, options.energy_weighted,
-      options.check, options.mixed_precision.value_or(options.filter_eps >= 1e-7),
+      options.factor_order, options.scaled, options.group_order, options.electron_tolerance,
+      options.energy_weighted, options.check, options.mixed_precision.value_or(options.filter_eps >= 1e-7),
       options.monitor == nullptr);
 }
 
@@ -210,8 +210,10 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
                          std::round(problem.electrons / problem.occupation) >= static_cast<double>(h.rows());
     if (method == DensityMethod::purification && !trivial)
       return finish(purify_in_tiles(algebra, problem, options, result), true);
-    if (method == DensityMethod::submatrix && !trivial)
-      return finish(density_of_submatrices(algebra, problem, options, result), true);
+    if (method == DensityMethod::submatrix && !trivial) {
+      auto found = density_of_submatrices(algebra, problem, options, result);
+      return finish(std::move(found.p), found.of_one);
+    }
     OrthonormalBasis<T> basis;
     if (problem.overlap && h.rows() > 0)
       basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);

@@ -178,7 +178,7 @@ class SubmatrixDensity {
         has_overlap_(overlap != nullptr) {}
 
   template <class F>
-  BlockSparseMatrix<T> run() {
+  SubmatrixResult<T> run() {
     GapBounds near{};  // no gap
     if (problem_.gap)
       near = *problem_.gap;
@@ -191,7 +191,7 @@ class SubmatrixDensity {
       auto found = solve<F>(near, least);
       if (found.asymmetry <= bar || all_is_one_) {
         result_.error = found.norm > 0 ? found.asymmetry_norm / found.norm : 0;
-        return std::move(found.p);
+        return {std::move(found.p), all_is_one_ && submatrices_ == 1};
       }
       if (attempt == most_tries)
         throw IterationEnded{
@@ -300,6 +300,7 @@ class SubmatrixDensity {
         submatrices_of(runtime_, graph, groups, [&](GraphSearch& search, const auto& group) {
           return search.environment(group, scale, least, std::numeric_limits<Index>::max());
         });
+    submatrices_ = submatrices.size();
     all_is_one_ = std::all_of(submatrices.begin(), submatrices.end(), [&](const Submatrix& s) {
       return static_cast<Index>(s.blocks.size()) == graph.blocks();
     });
@@ -347,15 +348,16 @@ class SubmatrixDensity {
   const bool has_overlap_;
   std::optional<SubmatrixSource> source_;
   std::optional<SmallSpectra> small_;
-  bool all_is_one_ = false;   ///< each environment is everything
+  bool all_is_one_ = false;  ///< each environment is everything
+  std::size_t submatrices_ = 0;
   double largest_share_ = 0;  ///< of all functions in an environment
 };
 
 }  // namespace
 
 template <class T>
-BlockSparseMatrix<T> density_of_submatrices(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
-                                            const DensityOptions& options, DensityResult<T>& result) {
+SubmatrixResult<T> density_of_submatrices(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
+                                          const DensityOptions& options, DensityResult<T>& result) {
   std::optional<BlockSparseMatrix<T>> moved;
   const BlockSparseMatrix<T>* overlap = problem.overlap;
   if (overlap && !(overlap->layout() == problem.hamiltonian.layout())) {
@@ -374,9 +376,9 @@ BlockSparseMatrix<T> density_of_submatrices(BlockAlgebra<T>& algebra, const Dens
   return density.template run<T>();
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                        \
-  template BlockSparseMatrix<T> density_of_submatrices<T>(BlockAlgebra<T>&, const DensityProblem<T>&, \
-                                                          const DensityOptions&, DensityResult<T>&);
+#define TESSERA_INSTANTIATE(T)                                                                      \
+  template SubmatrixResult<T> density_of_submatrices<T>(BlockAlgebra<T>&, const DensityProblem<T>&, \
+                                                        const DensityOptions&, DensityResult<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -177,12 +177,13 @@ struct DensityResult : IterationReport {
 /// 3. For all submatrices of H and S at once, in float unless the options say otherwise: S^{-1/2} by polynomials, X as in
 ///    tc2 (sp2 with the gap of step 1), each step chosen by the trace over the groups' own columns: no mu is searched for.
 ///    McWeeny's step for these columns, in T and in the metric of S.
-/// 4. P is the Hermitian part of the columns: its trace with H is exactly theirs. By how much the columns differ from it is
-///    the error that the environments leave in P's elements (the last line of the table, `columns`, has the largest such
-///    difference as convergence, and the largest submatrix' share of n as occupation); if it is more than half of the
-///    estimate, steps 2 to 4 are repeated with larger environments, twice at most. P S P = P holds up to this error, and no
-///    step corrects it; the energy's error is of its second order. The bounds of the gap are those that the groups' columns
-///    tell. Where S is too ill-conditioned for float the iterations are in T.
+/// 4. P is the Hermitian part of the columns. By how much the columns differ from it is the error that the environments
+///    leave in P's elements (line `columns` of the table has the largest such difference as convergence, and the largest
+///    submatrix' share of n as occupation); if it is more than half of the estimate, steps 2 to 4 are repeated with larger
+///    environments, twice at most. The bounds of the gap are those that the groups' columns tell. Where S is too
+///    ill-conditioned for float the iterations are in T.
+/// 5. McWeeny's step as in step 4 above, for all of P, unless there is one group: it makes P idempotent, and the energy's
+///    error, of the environments and of float, of second order.
 ///
 /// Source: Lass, Schade, Kuehne, Plessl, SC20 (2020); the trace over columns of local matrices: Yang, Phys. Rev. Lett. 66
 /// (1991) 1438.
