@@ -105,7 +105,8 @@ TYPED_TEST(Density, SubmatricesOfAChain) {
         EXPECT_LE(error, last);
       }
       last = 0.1 * error;
-      EXPECT_NEAR(r.electrons, double(chain.occupied), (filter * filter + 10 * this->eps) * double(units));
+      // After McWeeny's step blocks of less than the filter are left out.
+      EXPECT_NEAR(r.electrons, double(chain.occupied), (0.01 * filter + 10 * this->eps) * double(units));
       EXPECT_LT(exact.values[std::size_t(chain.occupied - 1)], r.chemical_potential);
       EXPECT_GT(exact.values[std::size_t(chain.occupied)], r.chemical_potential);
       ASSERT_FALSE(r.steps.empty());
@@ -114,7 +115,7 @@ TYPED_TEST(Density, SubmatricesOfAChain) {
       ASSERT_NE(columns, r.steps.end());
       EXPECT_LT(columns->occupation, 0.6);  // the largest submatrix
       EXPECT_EQ(r.steps.back().stage, "mcweeny");
-      EXPECT_LE(r.idempotency, single ? 1e3 * this->eps : estimate * estimate);
+      EXPECT_LE(r.idempotency, std::max(filter, 1e3 * this->eps));
     }
   }
 }
