@@ -95,7 +95,7 @@ SubmatrixBatches<T, F>::SubmatrixBatches(Runtime& runtime, const SubmatrixSource
     split = std::max(split, split_work(batch.n, count, false));
     sums = std::max(sums, sums_work(count));
     krylov = std::max(krylov, submatrix_lanczos_work<F>(batch.n, count));
-    columns = std::max(columns, columns_work<F, T>(batch.n, batch.width));
+    columns = std::max(columns, columns_work<F, T>(batch.n, batch.width, count));
     flop_ += flop_factor<F> * std::pow(static_cast<double>(batch.n), 3) * static_cast<double>(count);
   }
   if (!runtime.any_gpus()) return;

@@ -179,8 +179,8 @@ class SubmatrixDensity {
 
   template <class F>
   SubmatrixResult<T> run() {
-    GapBounds near{};  // no gap
-    if (problem_.gap)
+    GapBounds near{};                                                         // no gap
+    if (problem_.gap && problem_.gap->homo.upper < problem_.gap->lumo.lower)  // both are known
       near = *problem_.gap;
     else if (!one_is_best())
       near = gap_of_small_environments<F>();

@@ -171,8 +171,9 @@ class ColumnProducts {
  public:
   ColumnProducts(const CudaContext& on, const DensityColumns<F, T>& task, T* work)
       : on_(on), task_(task), copies_(work) {
-    T* const skinny = work + (std::is_same_v<F, T> ? 0 : 2 * columns_at_once * task.n * task.n);
-    for (int k = 0; k < 3; ++k) column_[k] = skinny + k * columns_at_once * task.n * task.width;
+    const Index at_once = std::min(columns_at_once, task.count);
+    T* const skinny = work + (std::is_same_v<F, T> ? 0 : 2 * at_once * task.n * task.n);
+    for (int k = 0; k < 3; ++k) column_[k] = skinny + k * at_once * task.n * task.width;
   }
   void run(Index first, Index count) {
     const Index n = task_.n, width = task_.width;
@@ -214,7 +215,7 @@ class ColumnProducts {
     if constexpr (std::is_same_v<F, T>) {
       return {from, batch.ld, n * batch.ld};
     } else {
-      T* const to = copies_ + copy * columns_at_once * n * n;
+      T* const to = copies_ + copy * std::min(columns_at_once, task_.count) * n * n;
       convert_kernel<<<grid_over(n, n * count_), threads, 0, on_.stream>>>(n, n * count_, device_cast(from),
                                                                            batch.ld, device_cast(to));
       return {to, n, n * n};

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include <tessera/codelets/common/host_device.hpp>
 #include <tessera/codelets/density/hermitian_steps.hpp>
 
@@ -80,7 +82,7 @@ struct SubmatrixLanczos {
 /// | x       | read    | batch                | Hermitian                                                 |
 /// | z       | read    | batch                | Hermitian: the inverse square root of S, nearly           |
 /// | p       | write   | n x (width count)    |                                                           |
-/// | work    | scratch | array                | columns_work<F, T>(n, width)                              |
+/// | work    | scratch | array                | columns_work<F, T>(n, width, count)                       |
 /// Source: McWeeny, Rev. Mod. Phys. 32 (1960) 335.
 template <class F, class T>
 struct DensityColumns {
@@ -115,9 +117,10 @@ constexpr std::size_t submatrix_lanczos_work(Index n, Index count) noexcept {
          static_cast<std::size_t>(count + 1) * sizeof(double);
 }
 template <class F, class T>
-constexpr std::size_t columns_work(Index n, Index width) noexcept {
+constexpr std::size_t columns_work(Index n, Index width, Index count) noexcept {
   constexpr Index copies = std::is_same_v<F, T> ? 0 : 2;
-  return static_cast<std::size_t>(columns_at_once * n * (copies * n + 3 * width)) * sizeof(T);
+  return static_cast<std::size_t>(std::min(columns_at_once, count) * n * (copies * n + 3 * width)) *
+         sizeof(T);
 }
 
 /// Element i of the vector, of norm about sqrt(n), that SubmatrixLanczos begins with: a hash of i in [-1, 1).

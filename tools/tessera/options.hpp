@@ -80,7 +80,7 @@ struct DensityProgramOptions {
   double filter = 1e-6, tolerance = 0;  ///< tolerance 0: from the filter
   Index iterations = 100;
   int sign_order = 2, factor_order = 3;
-  Index group = 0;  ///< 0: chosen
+  Index group = 0;               ///< 0: chosen
   Index panel = 0;               ///< elements; 0: the program chooses
   std::string keep_on = "host";  ///< location of H and S before: host, gpu
   std::string peer = "none";

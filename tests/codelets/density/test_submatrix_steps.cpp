@@ -258,7 +258,7 @@ TYPED_TEST(SubmatrixSteps, ColumnsAfterMcWeenysStep) {
       const Data data_s = upload(this->runtime(), batch_of(s)), data_x = upload(this->runtime(), batch_of(x)),
                  data_z = upload(this->runtime(), batch_of(z)),
                  p = Data::matrix(this->runtime(), n, width * count, sizeof(T)),
-                 work = this->scratch(columns_work<F, T>(n, width));
+                 work = this->scratch(columns_work<F, T>(n, width, count));
       ASSERT_TRUE(this->run([&](Sequence& sequence) {
         sequence.insert(DensityColumns<F, T>{.s = overlap ? &data_s : nullptr,
                                              .x = data_x,
