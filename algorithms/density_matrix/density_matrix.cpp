@@ -208,12 +208,11 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
     if (method == DensityMethod::dense) return finish(dense_density(algebra, problem, result), true);
     const bool trivial = problem.electrons <= 0 ||
                          std::round(problem.electrons / problem.occupation) >= static_cast<double>(h.rows());
-    if (method == DensityMethod::purification && !trivial)
+    if (method == DensityMethod::submatrix && !trivial)
+      if (auto p = density_of_submatrices(algebra, problem, options, result))
+        return finish(std::move(*p), false);
+    if ((method == DensityMethod::purification || method == DensityMethod::submatrix) && !trivial)
       return finish(purify_in_tiles(algebra, problem, options, result), true);
-    if (method == DensityMethod::submatrix && !trivial) {
-      auto found = density_of_submatrices(algebra, problem, options, result);
-      return finish(std::move(found.p), found.of_one);
-    }
     OrthonormalBasis<T> basis;
     if (problem.overlap && h.rows() > 0)
       basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);

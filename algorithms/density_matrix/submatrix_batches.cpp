@@ -12,6 +12,7 @@
 #include <tessera/algorithms/density_matrix/inverse_root_levels.hpp>
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/submatrix_batches.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::detail {
 
@@ -58,6 +59,14 @@ SubmatrixBatches<T, F>::SubmatrixBatches(Runtime& runtime, const SubmatrixSource
       batches_(batches_of(runtime, submatrices, sizeof(F))),
       every_(every),
       sequence_(std::make_unique<Sequence>(runtime)) {
+  double bytes_of_iterates = 0;
+  for (const SubmatrixBatch& batch : batches_)
+    if (batch.owner == runtime.rank())
+      bytes_of_iterates +=
+          2 * std::pow(static_cast<double>(batch.n), 2) * static_cast<double>(batch.count()) * sizeof(F);
+  const double on_gpus =
+      static_cast<double>(runtime.gpus()) * static_cast<double>(runtime.info().gpu_memory_bytes);
+  require_memory(runtime, "submatrices", std::max(0.0, bytes_of_iterates - on_gpus));
   std::size_t split = 0, sums = 0, krylov = 0, columns = 0;
   for (const SubmatrixBatch& batch : batches_) {
     std::vector<SubmatrixMember> members;

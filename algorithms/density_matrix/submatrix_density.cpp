@@ -178,20 +178,23 @@ class SubmatrixDensity {
         has_overlap_(overlap != nullptr) {}
 
   template <class F>
-  SubmatrixResult<T> run() {
+  std::optional<BlockSparseMatrix<T>> run() {
+    if (one_is_best()) return std::nullopt;
     GapBounds near{};                                                         // no gap
     if (problem_.gap && problem_.gap->homo.upper < problem_.gap->lumo.lower)  // both are known
       near = *problem_.gap;
-    else if (!one_is_best())
+    else
       near = gap_of_small_environments<F>();
     constexpr int most_tries = 3;
     double least = least_estimate(options_.filter_eps);
     const double bar = most_asymmetry * least;
     for (int attempt = 1;; ++attempt) {
-      auto found = solve<F>(near, least);
+      auto solved = solve<F>(near, least);
+      if (!solved) return std::nullopt;
+      AssembledDensity<T>& found = *solved;
       if (found.asymmetry <= bar || all_is_one_) {
         result_.error = found.norm > 0 ? found.asymmetry_norm / found.norm : 0;
-        return {std::move(found.p), all_is_one_ && submatrices_ == 1};
+        return std::move(found.p);
       }
       if (attempt == most_tries)
         throw IterationEnded{
@@ -287,20 +290,19 @@ class SubmatrixDensity {
   }
 
   template <class F>
-  AssembledDensity<T> solve(const GapBounds& near, double least) {
+  std::optional<AssembledDensity<T>> solve(const GapBounds& near, double least) {
     const double mu = (near.homo.upper + near.lumo.lower) / 2, gap = near.lumo.lower - near.homo.upper;
     const BlockGraph graph = scaled_.graph(mu);
     // Without a gap that is known every block to which couplings lead belongs to the environment.
     const double scale = gap > 0 ? 1 / gap : std::numeric_limits<double>::max();
-    const Index order = options_.group_order > 0 ? options_.group_order
-                        : one_is_best()          ? problem_.hamiltonian.rows()
-                                                 : order_of_groups(graph, scale, least);
+    const Index order =
+        options_.group_order > 0 ? options_.group_order : order_of_groups(graph, scale, least);
+    if (options_.group_order == 0 && order >= problem_.hamiltonian.rows()) return std::nullopt;
     const auto groups = groups_of_blocks(graph, order);
     const auto submatrices =
         submatrices_of(runtime_, graph, groups, [&](GraphSearch& search, const auto& group) {
           return search.environment(group, scale, least, std::numeric_limits<Index>::max());
         });
-    submatrices_ = submatrices.size();
     all_is_one_ = std::all_of(submatrices.begin(), submatrices.end(), [&](const Submatrix& s) {
       return static_cast<Index>(s.blocks.size()) == graph.blocks();
     });
@@ -348,16 +350,17 @@ class SubmatrixDensity {
   const bool has_overlap_;
   std::optional<SubmatrixSource> source_;
   std::optional<SmallSpectra> small_;
-  bool all_is_one_ = false;  ///< each environment is everything
-  std::size_t submatrices_ = 0;
+  bool all_is_one_ = false;   ///< each environment is everything
   double largest_share_ = 0;  ///< of all functions in an environment
 };
 
 }  // namespace
 
 template <class T>
-SubmatrixResult<T> density_of_submatrices(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
-                                          const DensityOptions& options, DensityResult<T>& result) {
+std::optional<BlockSparseMatrix<T>> density_of_submatrices(BlockAlgebra<T>& algebra,
+                                                           const DensityProblem<T>& problem,
+                                                           const DensityOptions& options,
+                                                           DensityResult<T>& result) {
   std::optional<BlockSparseMatrix<T>> moved;
   const BlockSparseMatrix<T>* overlap = problem.overlap;
   if (overlap && !(overlap->layout() == problem.hamiltonian.layout())) {
@@ -376,9 +379,9 @@ SubmatrixResult<T> density_of_submatrices(BlockAlgebra<T>& algebra, const Densit
   return density.template run<T>();
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                      \
-  template SubmatrixResult<T> density_of_submatrices<T>(BlockAlgebra<T>&, const DensityProblem<T>&, \
-                                                        const DensityOptions&, DensityResult<T>&);
+#define TESSERA_INSTANTIATE(T)                                            \
+  template std::optional<BlockSparseMatrix<T>> density_of_submatrices<T>( \
+      BlockAlgebra<T>&, const DensityProblem<T>&, const DensityOptions&, DensityResult<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

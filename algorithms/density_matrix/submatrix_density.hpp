@@ -2,19 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+
 #include <tessera/algorithms/density_matrix/block_algebra.hpp>
 #include <tessera/density_matrix.hpp>
 
 namespace tessera::detail {
 
-template <class T>
-struct SubmatrixResult {
-  BlockSparseMatrix<T> p;  ///< of states of occupation 1, half-stored in H's layout
-  bool of_one =
-      false;  ///< of one submatrix of all: P is a projector; else it is one but for what the columns differ by
-};
-
-/// P by the submatrix method; the result gets mu, the bounds of the gap and the error.
+/// P of states of occupation 1, half-stored in H's layout, by the submatrix method; the result gets mu, the bounds of the
+/// gap and the error. Nothing where one submatrix of all would be the least work: that is purify_in_tiles.
 ///
 /// 1. H and S in a basis that is orthonormal within each block; the couplings of the blocks.
 /// 2. mu and the gap, unless the problem has one, from small environments.
@@ -26,7 +22,9 @@ struct SubmatrixResult {
 ///    is too large, steps 3 to 5 are repeated with larger ones.
 /// @throws IterationEnded
 template <class T>
-SubmatrixResult<T> density_of_submatrices(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
-                                          const DensityOptions& options, DensityResult<T>& result);
+std::optional<BlockSparseMatrix<T>> density_of_submatrices(BlockAlgebra<T>& algebra,
+                                                           const DensityProblem<T>& problem,
+                                                           const DensityOptions& options,
+                                                           DensityResult<T>& result);
 
 }  // namespace tessera::detail

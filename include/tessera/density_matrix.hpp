@@ -173,7 +173,8 @@ struct DensityResult : IterationReport {
 /// 2. Groups of near blocks. A group's environment: the blocks i to which a path of blocks leads from the group whose
 ///    couplings have a product of at least 0.45 sqrt(filter), an estimate of ||P_ij||: with the filter 1e-6, 48 functions of
 ///    liquid water in a small basis have an environment of some 1200. With group_order 0 the groups' order is that with the
-///    least sum of n^3 over all environments: of matrices of little sparsity there is one group, of all.
+///    least sum of n^3 over all environments; where that is one group of all, as in matrices of little sparsity and up to 1600
+///    functions, method purification does the work.
 /// 3. For all submatrices of H and S at once, in float unless the options say otherwise: S^{-1/2} by polynomials, X as in
 ///    tc2 (sp2 with the gap of step 1), each step chosen by the trace over the groups' own columns: no mu is searched for.
 ///    McWeeny's step for these columns, in T and in the metric of S.
@@ -182,7 +183,7 @@ struct DensityResult : IterationReport {
 ///    submatrix' share of n as occupation); if it is more than half of the estimate, steps 2 to 4 are repeated with larger
 ///    environments, twice at most. The bounds of the gap are those that the groups' columns tell. Where S is too
 ///    ill-conditioned for float the iterations are in T.
-/// 5. McWeeny's step as in step 4 above, for all of P, unless there is one group: it makes P idempotent, and the energy's
+/// 5. McWeeny's step as in step 4 above, for all of P: it makes P idempotent, and the energy's
 ///    error, of the environments and of float, of second order.
 ///
 /// Source: Lass, Schade, Kuehne, Plessl, SC20 (2020); the trace over columns of local matrices: Yang, Phys. Rev. Lett. 66

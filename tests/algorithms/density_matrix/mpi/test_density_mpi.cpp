@@ -29,7 +29,7 @@ void check_methods(Runtime& runtime, unsigned seed) {
     SCOPED_TRACE(::testing::Message() << to_string(method) << " seed " << seed);
     const auto r = density_matrix(
         runtime, {.hamiltonian = h, .overlap = &s, .electrons = double(chain.occupied), .occupation = 1},
-        {.method = method, .filter_eps = 0, .mixed_precision = false});
+        {.method = method, .filter_eps = 0, .mixed_precision = false, .group_order = 7});
     ASSERT_TRUE(r) << r.status().message();
     EXPECT_LE(difference(gathered(r.density), expected), tolerance);
     EXPECT_NEAR(r.electrons, double(chain.occupied), tolerance * double(chain.occupied));
