@@ -183,6 +183,11 @@ ImageWay image_way(Symmetry symmetry, Op op, bool is_complex) {
   return {way.transposed, is_complex && way.conjugated, way.factor < 0};
 }
 
+ImageWay mirrored(Symmetry symmetry, ImageWay way) noexcept {
+  return {!way.transposed, way.conjugated != (symmetry == Symmetry::hermitian),
+          way.negated != (symmetry == Symmetry::antisymmetric)};
+}
+
 BlockPatternPointer image_pattern(const BlockPatternPointer& a, const BlockLayout& layout, bool transposed,
                                   const ElementWindow& window) {
   const bool whole = covers(window, layout);

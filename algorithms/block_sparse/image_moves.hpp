@@ -15,6 +15,9 @@ namespace tessera::detail {
 /// images are.
 ImageWay image_way(Symmetry symmetry, Op op, bool is_complex);
 
+/// What is done to the mirror images of a half-stored A, where stored blocks go this way.
+ImageWay mirrored(Symmetry symmetry, ImageWay way) noexcept;
+
 /// The blocks in `layout` that an image of A has there, as image_pattern. Collective.
 BlockPatternPointer image_pattern(const BlockPatternPointer& a, const BlockLayout& layout, bool transposed,
                                   const ElementWindow& window);

@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 
+#include <tessera/algorithms/block_sparse/chosen_pattern.hpp>
 #include <tessera/algorithms/block_sparse/image_plans.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
+#include <tessera/codelets/block_sparse/symbolic/find_mirrored.hpp>
 #include <tessera/runtime/kept.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera::detail {
 
@@ -50,16 +54,54 @@ bool ImageShape::operator==(const ImageShape& other) const {
 
 ImagePlan::ImagePlan(const ImageShape& shape)
     : shape_(shape),
-      pattern_(image_pattern(shape.source, shape.layout, shape.way.transposed, shape.window)),
+      mirrored_(mirrors()),
+      pattern_(mirrored_ ? both_halves()
+                         : image_pattern(shape.source, shape.layout, shape.way.transposed, shape.window)),
       panels_(static_cast<std::size_t>(pattern_->panels())) {
   find_stored();
   find_gathers();
   double moved = 0;
   for (Index p = 0; p < pattern_->panels(); ++p)
-    if (!panel(p).stored) moved += static_cast<double>(pattern_->panel_blocks(p));
+    if (!mirrored_ && !panel(p).stored) moved += static_cast<double>(pattern_->panel_blocks(p));
   constexpr double of_block_in_pattern = sizeof(std::int32_t) + sizeof(Index);
   bytes_ = moved * sizeof(ImageMove) / pattern_->runtime().size();
   if (pattern_ != shape_.source) bytes_ += of_block_in_pattern * static_cast<double>(pattern_->blocks());
+}
+
+bool ImagePlan::mirrors() const {
+  const Runtime& runtime = shape_.source->runtime();
+  BlockLayout places = shape_.source->layout();
+  if (runtime.gpus() == 0 || runtime.size() > 1 || places.symmetry == Symmetry::none ||
+      !places.rows->same_panels(*places.cols))
+    return false;
+  places.symmetry = Symmetry::none;
+  return !shape_.way.transposed && shape_.window == ElementWindow{} && places.same_places(shape_.layout);
+}
+
+/// The pattern of the stored blocks and their mirror images: found and written by tasks, where A's is.
+BlockPatternPointer ImagePlan::both_halves() {
+  const BlockPattern& half = *shape_.source;
+  Runtime& runtime = half.runtime();
+  std::vector<std::int32_t> panels;
+  for (Index p = 0; p < half.panels(); ++p)
+    if (half.panel_blocks(p) + half.panel_blocks(half.panel(half.col_panel(p), half.row_panel(p))) > 0)
+      panels.push_back(word_of(p));
+  ChosenPattern both(BlockPattern::make(runtime, shape_.layout, {}), std::move(panels));
+  Sequence counting(runtime);
+  both.count(counting,
+             FindMirrored{.pattern = half.packed(), .panels = {}, .totals = {}, .row_counts = {}, .of = {}});
+  finish(counting);  // the values cannot be allocated before their number is known
+  both.take();
+  if (both.words() > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument("A", "a half-stored matrix whose halves make a pattern of 2^31 words or more",
+                          "a pattern of fewer than 2^31");
+  writing_ = std::make_shared<Sequence>(runtime);
+  return both.write(*writing_, WriteMirrored{.pattern = half.packed(),
+                                             .panels = {},
+                                             .totals = {},
+                                             .row_counts = {},
+                                             .result = {},
+                                             .of = {}});
 }
 
 /// With the layouts' dimensions equal, a panel of the image has the blocks of A's at their places, and no
@@ -81,7 +123,9 @@ void ImagePlan::find_stored() {
 /// The owner of a panel makes the lists for it; all ranks know the sources.
 void ImagePlan::find_gathers() {
   const BlockPattern &from = *shape_.source, &to = *pattern_;
-  if (std::all_of(panels_.begin(), panels_.end(), [](const Panel& panel) { return panel.stored; })) return;
+  if (mirrored_ ||
+      std::all_of(panels_.begin(), panels_.end(), [](const Panel& panel) { return panel.stored; }))
+    return;
   std::vector<std::vector<OpenGather>> open(panels_.size());
   for_each_image_move(from, to, shape_.way, shape_.window, [&](const ImageMovesOfPanels& found) {
     const auto at = static_cast<std::size_t>(found.destination);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tessera/algorithms/block_sparse/image_moves.hpp>
+#include <tessera/sequence.hpp>
 
 /// What images of the operands of products need beside values: found once for products of the same patterns.
 namespace tessera::detail {
@@ -37,20 +38,28 @@ class ImagePlan {
     std::vector<ImageGather> gathers;
   };
 
+  /// Where tasks find both halves of a half-stored A (mirrored), it waits for how many blocks these have.
   explicit ImagePlan(const ImageShape& shape);
   const ImageShape& shape() const noexcept { return shape_; }
   /// The image's blocks.
   const BlockPatternPointer& pattern() const noexcept { return pattern_; }
   const Panel& panel(Index panel) const noexcept { return panels_[static_cast<std::size_t>(panel)]; }
+  /// The panels that are not stored are made by MirrorPanel, and not of gathers: with GPUs in one process, where the
+  /// image is both halves of A.
+  bool mirrored() const noexcept { return mirrored_; }
   /// Bytes of lists on this rank.
   double list_bytes() const noexcept { return list_bytes_; }
   /// Bytes of lists and pattern on a rank, about; the same number on all ranks.
   double bytes() const noexcept { return bytes_; }
 
  private:
+  bool mirrors() const;
+  BlockPatternPointer both_halves();
   void find_stored();
   void find_gathers();
   const ImageShape shape_;
+  bool mirrored_ = false;
+  std::shared_ptr<Sequence> writing_;  ///< of the pattern of both halves
   BlockPatternPointer pattern_;
   std::vector<Panel> panels_;
   double list_bytes_ = 0, bytes_ = 0;

@@ -4,7 +4,9 @@
 #include <tessera/algorithms/block_sparse/new_panel.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/block_operations.hpp>
+#include <tessera/codelets/block_sparse/values/image_panels.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -73,6 +75,24 @@ void submit_panel(Sequence& sequence, const WantedImage<T>& wanted, const ImageP
                                   .destination = values,
                                   .factor = way.negated ? -wanted.factor : wanted.factor,
                                   .conjugated = way.conjugated});
+    return;
+  }
+  if (plan.mirrored()) {
+    const BlockPattern &half = wanted.matrix.pattern(), &whole = *plan.pattern();
+    const Index row_panel = whole.row_panel(p), col_panel = whole.col_panel(p);
+    const auto values_of = [&](Index panel) {
+      return wanted.matrix.panel(panel).valid() ? &wanted.matrix.panel(panel) : nullptr;
+    };
+    sequence.insert(MirrorPanel<T>{.half = half.packed(),
+                                   .whole = whole.packed(),
+                                   .stored = values_of(p),
+                                   .mirror = values_of(half.panel(col_panel, row_panel)),
+                                   .destination = values,
+                                   .row_panel = word_of(row_panel),
+                                   .col_panel = word_of(col_panel),
+                                   .factor = wanted.factor,
+                                   .way = way,
+                                   .mirror_way = mirrored(wanted.matrix.symmetry(), way)});
     return;
   }
   // Blocks without elements have no moves.

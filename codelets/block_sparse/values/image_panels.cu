@@ -4,6 +4,7 @@
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/runtime/device_task.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 
 namespace tessera::detail {
 
@@ -39,6 +40,45 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// What mirror_kernel reads and writes.
+template <class S>
+struct Mirror {
+  const std::int32_t *half, *whole;
+  const S *stored, *mirror;
+  S* destination;
+  std::int32_t row_panel, col_panel;
+  S stored_factor, mirror_factor;
+  bool stored_conjugated, mirror_conjugated;
+};
+
+/// A warp takes a block of the destination.
+template <class S>
+__global__ void __launch_bounds__(threads) mirror_kernel(const __grid_constant__ Mirror<S> of) {
+  const PackedPattern half(of.half), whole(of.whole);
+  const PackedPanel to = whole.panel(of.row_panel, of.col_panel),
+                    stored = half.panel(of.row_panel, of.col_panel),
+                    mirror = half.panel(of.col_panel, of.row_panel);
+  const PackedSide rows = whole.rows(), cols = whole.cols();
+  const std::int32_t row_count = rows.blocks(of.row_panel), first_row = rows.first[of.row_panel],
+                     first_col = cols.first[of.col_panel],
+                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32);
+  for (auto b = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32); b < to.blocks;
+       b += stride) {
+    const std::int32_t i = row_of_block(to, row_count, b), j = to.column[b];
+    const std::int32_t m = rows.size[first_row + i], n = cols.size[first_col + j];
+    const std::int32_t same = find_block(stored, i, j), across = same >= 0 ? -1 : find_block(mirror, j, i);
+    if (same < 0 && across < 0) continue;
+    const S* const from = same >= 0 ? of.stored + stored.offset[same] : of.mirror + mirror.offset[across];
+    const S factor = same >= 0 ? of.stored_factor : of.mirror_factor;
+    const bool conjugated = same >= 0 ? of.stored_conjugated : of.mirror_conjugated;
+    S* const block = of.destination + to.offset[b];
+    for (std::int32_t e = threadIdx.x % 32; e < m * n; e += 32) {
+      const S element = from[same >= 0 ? e : e / m + e % m * n];
+      block[e] = times(factor, conjugated ? device::conj(element) : element);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace device
 
@@ -59,7 +99,32 @@ void run(const DeviceContext& on, const MakeImagePanel<T>& task) {
       sources, device_cast(destination.data()));
 }
 
-#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(MakeImagePanel<T>)
+template <class T>
+void run(const DeviceContext& on, const MirrorPanel<T>& task) {
+  using namespace device;
+  const auto values = [](const Read<Array<T>>& operand) {
+    return operand ? device_cast(operand.view().data()) : nullptr;
+  };
+  const auto factor = [&](const ImageWay& way) {
+    return device_scalar(way.negated ? -task.factor : task.factor);
+  };
+  const Mirror<DeviceScalar<T>> of{task.half.view().data(),
+                                   task.whole.view().data(),
+                                   values(task.stored),
+                                   values(task.mirror),
+                                   device_cast(task.destination.view().data()),
+                                   task.row_panel,
+                                   task.col_panel,
+                                   factor(task.way),
+                                   factor(task.mirror_way),
+                                   task.way.conjugated,
+                                   task.mirror_way.conjugated};
+  mirror_kernel<<<full_grid, threads, 0, on.stream>>>(of);
+}
+
+#define TESSERA_DEFINE(T)                  \
+  TESSERA_DEFINE_ON_GPU(MakeImagePanel<T>) \
+  TESSERA_DEFINE_ON_GPU(MirrorPanel<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

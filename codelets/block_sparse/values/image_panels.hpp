@@ -41,4 +41,26 @@ struct MakeImagePanel {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
+/// A panel of both halves of a half-stored matrix: blocks that it stores there, and mirror images of those that it stores in
+/// the panel on the other side of the diagonal.
+/// | operand     | mode  | shape           | what                                                              |
+/// |-------------|-------|-----------------|-------------------------------------------------------------------|
+/// | half        | read  | packed pattern  | the half-stored matrix'; rows and columns of one kind             |
+/// | whole       | read  | packed pattern  | that of both halves (find_mirrored.hpp)                           |
+/// | stored      | read  | array           | values of the panel of the half with the same place; absent: none |
+/// | mirror      | read  | array           | values of the panel across the diagonal; absent: none             |
+/// | destination | write | array           | values of the panel                                               |
+template <class T>
+struct MirrorPanel {
+  static constexpr const char* name = "mirror_panel";
+  Read<Array<std::int32_t>> half, whole;
+  Read<Array<T>> stored{}, mirror{};
+  Write<Array<T>> destination;
+  std::int32_t row_panel, col_panel;
+  T factor;
+  ImageWay way;         ///< of stored blocks: not transposed
+  ImageWay mirror_way;  ///< of mirror images: transposed
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
+
 }  // namespace tessera::detail

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/values/packed_panels.cuh>
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/runtime/device_task.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 
 namespace tessera::detail {
 

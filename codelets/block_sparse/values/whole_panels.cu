@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/values/packed_panels.cuh>
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/block_sparse/values/whole_panels.hpp>
 #include <tessera/runtime/device_task.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 
 namespace tessera::detail {
 
