@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/lanczos.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/panel_lanczos.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/thread_work.hpp>
@@ -76,6 +79,24 @@ SpectralEnd spectral_end(const RitzEnd& ritz, const Found& found, double sign, d
   return end;
 }
 
+/// Takes so many steps more, and sets the coefficients of all.
+using Steps = std::function<Status(Index steps, KrylovMatrix& all)>;
+
+/// The iteration for factor A: in one task for several steps where a GPU has all of A, else by panels.
+template <class T>
+Steps steps_with(const BlockSparseMatrix<T>& a, Index most, double factor, double least, std::uint64_t seed) {
+  const auto by = [](auto iteration) {
+    return [iteration](Index steps, KrylovMatrix& all) {
+      const Status status = iteration->extend(steps);
+      all = iteration->matrix();
+      return status;
+    };
+  };
+  auto whole = std::make_shared<WholeOperand<T>>(a);
+  if (!whole->usable()) return by(std::make_shared<Lanczos<T>>(a, factor, least, seed));
+  return by(std::make_shared<PanelLanczos<T>>(std::move(whole), a.runtime(), a.rows(), most, factor, seed));
+}
+
 template <class T>
 ExtremalResult solve(const BlockSparseMatrix<T>& a, const ExtremalOptions& options) {
   ExtremalResult result;
@@ -96,18 +117,19 @@ ExtremalResult solve(const BlockSparseMatrix<T>& a, const ExtremalOptions& optio
   const double rounding = precision<T> * (8 + std::sqrt(static_cast<double>(n)));
   require_memory(a.runtime(), stage,
                  sizeof(T) * static_cast<double>(n) * static_cast<double>(most + 2) / a.runtime().size());
-  Lanczos<T> lanczos(a, 1 / scale, rounding, options.seed);
+  const auto extend = steps_with(a, most, 1 / scale, rounding, options.seed);
+  KrylovMatrix krylov;
   bool converged = false, invariant = false;
-  while (!converged && !invariant && lanczos.matrix().size() < most) {
-    const Status status = lanczos.extend(std::min(steps_at_once, most - lanczos.matrix().size()));
+  while (!converged && !invariant && krylov.size() < most) {
+    const Status status = extend(std::min(steps_at_once, most - krylov.size()), krylov);
     if (!status.ok()) {
       result.set_status(status);
       return result;
     }
-    if (!all_finite(lanczos.matrix())) return not_finite("NaN or infinity in the products with the matrix");
-    const KrylovMatrix h = leading_part(lanczos.matrix(), rounding);
-    result.products = lanczos.matrix().size();
-    invariant = h.size() < lanczos.matrix().size() || h.beside.back() <= rounding || h.size() == n;
+    if (!all_finite(krylov)) return not_finite("NaN or infinity in the products with the matrix");
+    const KrylovMatrix h = leading_part(krylov, rounding);
+    result.products = krylov.size();
+    invariant = h.size() < krylov.size() || h.beside.back() <= rounding || h.size() == n;
     const Found found{ritz_ends(h), rounding, invariant ? 0 : missed_share(n, h.size())};
     const double residual = std::max(found.ends.lowest.residual, found.ends.highest.residual);
     converged = residual <= std::max(options.tolerance * found.width(), rounding);

@@ -54,7 +54,7 @@ bool ImageShape::operator==(const ImageShape& other) const {
 
 ImagePlan::ImagePlan(const ImageShape& shape)
     : shape_(shape),
-      mirrored_(mirrors()),
+      mirrored_(mirrors(shape)),
       pattern_(mirrored_ ? both_halves()
                          : image_pattern(shape.source, shape.layout, shape.way.transposed, shape.window)),
       panels_(static_cast<std::size_t>(pattern_->panels())) {
@@ -68,14 +68,14 @@ ImagePlan::ImagePlan(const ImageShape& shape)
   if (pattern_ != shape_.source) bytes_ += of_block_in_pattern * static_cast<double>(pattern_->blocks());
 }
 
-bool ImagePlan::mirrors() const {
-  const Runtime& runtime = shape_.source->runtime();
-  BlockLayout places = shape_.source->layout();
+bool mirrors(const ImageShape& shape) noexcept {
+  const Runtime& runtime = shape.source->runtime();
+  BlockLayout places = shape.source->layout();
   if (runtime.gpus() == 0 || runtime.size() > 1 || places.symmetry == Symmetry::none ||
       !places.rows->same_panels(*places.cols))
     return false;
   places.symmetry = Symmetry::none;
-  return !shape_.way.transposed && shape_.window == ElementWindow{} && places.same_places(shape_.layout);
+  return !shape.way.transposed && shape.window == ElementWindow{} && places.same_places(shape.layout);
 }
 
 /// The pattern of the stored blocks and their mirror images: found and written by tasks, where A's is.

@@ -21,6 +21,9 @@ struct ImageShape {
   bool operator==(const ImageShape& other) const;
 };
 
+/// It is both halves of A, and tasks find and make it: with GPUs in one process.
+bool mirrors(const ImageShape& shape) noexcept;
+
 /// Moves into a panel of an image that one task makes.
 struct ImageGather {
   std::vector<Index> sources;  ///< panels of A
@@ -53,7 +56,6 @@ class ImagePlan {
   double bytes() const noexcept { return bytes_; }
 
  private:
-  bool mirrors() const;
   BlockPatternPointer both_halves();
   void find_stored();
   void find_gathers();

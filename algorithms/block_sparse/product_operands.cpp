@@ -185,6 +185,15 @@ bool ProductOperands<T>::read(const BlockSparseMatrix<T>& c) const noexcept {
 }
 
 template <class T>
+BlockSparseMatrix<T> both_halves(Sequence& sequence, const BlockSparseMatrix<T>& a) {
+  BlockLayout whole = a.layout();
+  whole.symmetry = Symmetry::none;
+  const WantedImage<T> wanted(a, Op::none, T(1), whole, {});
+  if (!mirrors(wanted.shape)) return {};
+  return image_of(sequence, wanted, *ImagePlans::of(a.runtime()).find(wanted.shape, true).plan);
+}
+
+template <class T>
 std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
   std::vector<double> count(static_cast<std::size_t>(op == Op::none ? a.block_rows() : a.block_cols()), 0);
@@ -202,6 +211,7 @@ std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a) {
 
 #define TESSERA_INSTANTIATE(T)       \
   template class ProductOperands<T>; \
+  template BlockSparseMatrix<T> both_halves<T>(Sequence&, const BlockSparseMatrix<T>&); \
   template std::vector<Index> blocks_in_rows<T>(Op, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -42,6 +42,11 @@ class ProductOperands {
   ImageCounts counts_;
 };
 
+/// Both halves of a half-stored matrix as tasks on one GPU make them, for who reads it whole: in one process with GPUs where
+/// rows and columns have the same panels; else nothing. Panels of the stored half are the matrix' own. Submits the tasks.
+template <class T>
+BlockSparseMatrix<T> both_halves(Sequence& sequence, const BlockSparseMatrix<T>& a);
+
 /// Number of blocks in each block row of op(A), those by symmetry included. Collective.
 template <class T>
 std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a);

@@ -6,6 +6,7 @@
 
 #include <tessera/algorithms/block_sparse/block_sums.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/panel_lanczos.hpp>
 #include <tessera/algorithms/block_sparse/panel_lines.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/block_operations.hpp>
@@ -257,8 +258,8 @@ std::vector<T> diagonal_of(const BlockSparseMatrix<T>& a) {
 
 /// Gershgorin's circles meet the real axis between the least and the largest a_ii -/+ r_i. The sums of moduli
 /// are rounded, by at most one unit in 2^53 a term: the interval is widened by that.
-template <class T>
-SpectralInterval interval_of(const std::vector<T>& diagonal, const std::vector<double>& sums) {
+template <class D>
+SpectralInterval interval_of(const std::vector<D>& diagonal, const std::vector<double>& sums) {
   if (sums.empty()) return {};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   SpectralInterval interval{infinity, -infinity};
@@ -367,7 +368,13 @@ template <class T>
 SpectralInterval gershgorin_bounds(const BlockSparseMatrix<T>& a) {
   const auto check = [&] { require_hermitian(a); };
   return collectively(runtime_of("a", a), "gershgorin_bounds", shape_hash(a), check,
-                      [&] { return interval_of(diagonal_of(a), sum_lines(a, LineSum::rows_of_moduli)); });
+                      [&] {
+                        const WholeOperand<T> whole(a);
+                        if (!whole.usable())
+                          return interval_of(diagonal_of(a), sum_lines(a, LineSum::rows_of_moduli));
+                        const auto rows = whole.row_moduli();
+                        return interval_of(rows.diagonal, rows.sums);
+                      });
 }
 
 template <class T>
