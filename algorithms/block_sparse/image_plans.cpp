@@ -96,12 +96,10 @@ BlockPatternPointer ImagePlan::both_halves() {
     throw InvalidArgument("A", "a half-stored matrix whose halves make a pattern of 2^31 words or more",
                           "a pattern of fewer than 2^31");
   writing_ = std::make_shared<Sequence>(runtime);
-  return both.write(*writing_, WriteMirrored{.pattern = half.packed(),
-                                             .panels = {},
-                                             .totals = {},
-                                             .row_counts = {},
-                                             .result = {},
-                                             .of = {}});
+  return both.write(
+      *writing_,
+      WriteMirrored{
+          .pattern = half.packed(), .panels = {}, .totals = {}, .row_counts = {}, .result = {}, .of = {}});
 }
 
 /// With the layouts' dimensions equal, a panel of the image has the blocks of A's at their places, and no

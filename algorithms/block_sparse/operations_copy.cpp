@@ -121,6 +121,19 @@ BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a) {
       [&] { return part_of(sequence, a, a.pattern_pointer()); });
 }
 
+template <class To, class From>
+BlockSparseMatrix<To> convert(Sequence& sequence, const BlockSparseMatrix<From>& a) {
+  return collectively(
+      sequence.runtime(), "convert", argument_hash(sizeof(To), shape_hash(a)), [&] { require_made("a", a); },
+      [&] {
+        BlockSparseMatrix<To> result(a.pattern_pointer());
+        for (Index p = 0; p < a.pattern().panels(); ++p)
+          if (a.panel(p).valid())
+            sequence.insert(ConvertValues<From, To>{.source = a.panel(p), .destination = result.panel(p)});
+        return result;
+      });
+}
+
 template <class T>
 void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                         T factor) {
@@ -232,5 +245,8 @@ void clear(BlockSparseMatrix<T>& a) {
   template void reserve_blocks<T>(BlockSparseMatrix<T>&, std::span<const BlockCoordinate>);                  \
   template void clear<T>(BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#define TESSERA_INSTANTIATE_CONVERSION(From, To) \
+  template BlockSparseMatrix<To> convert<To, From>(Sequence&, const BlockSparseMatrix<From>&);
+TESSERA_FOR_CONVERSIONS(TESSERA_INSTANTIATE_CONVERSION)
 
 }  // namespace tessera

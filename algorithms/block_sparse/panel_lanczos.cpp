@@ -19,7 +19,8 @@ WholeOperand<T>::WholeOperand(const BlockSparseMatrix<T>& a)
   which_.panels = word_of(pattern.panels());
   which_.row_panels = word_of(pattern.row_panels());
   for (Index p = 0; p < pattern.row_panels(); ++p)
-    which_.most_rows = std::max(which_.most_rows, word_of(static_cast<Index>(pattern.rows().panel(p).size())));
+    which_.most_rows =
+        std::max(which_.most_rows, word_of(static_cast<Index>(pattern.rows().panel(p).size())));
   for (Index p = 0; p < pattern.panels(); ++p)
     if (whole_.panel(p).valid()) which_.numbers.push_back(word_of(p));
 }

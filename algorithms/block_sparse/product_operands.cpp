@@ -209,8 +209,8 @@ std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a) {
   return {count.begin(), count.end()};
 }
 
-#define TESSERA_INSTANTIATE(T)       \
-  template class ProductOperands<T>; \
+#define TESSERA_INSTANTIATE(T)                                                          \
+  template class ProductOperands<T>;                                                    \
   template BlockSparseMatrix<T> both_halves<T>(Sequence&, const BlockSparseMatrix<T>&); \
   template std::vector<Index> blocks_in_rows<T>(Op, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -367,14 +367,12 @@ double gershgorin_norm(const BlockSparseMatrix<T>& a) {
 template <class T>
 SpectralInterval gershgorin_bounds(const BlockSparseMatrix<T>& a) {
   const auto check = [&] { require_hermitian(a); };
-  return collectively(runtime_of("a", a), "gershgorin_bounds", shape_hash(a), check,
-                      [&] {
-                        const WholeOperand<T> whole(a);
-                        if (!whole.usable())
-                          return interval_of(diagonal_of(a), sum_lines(a, LineSum::rows_of_moduli));
-                        const auto rows = whole.row_moduli();
-                        return interval_of(rows.diagonal, rows.sums);
-                      });
+  return collectively(runtime_of("a", a), "gershgorin_bounds", shape_hash(a), check, [&] {
+    const WholeOperand<T> whole(a);
+    if (!whole.usable()) return interval_of(diagonal_of(a), sum_lines(a, LineSum::rows_of_moduli));
+    const auto rows = whole.row_moduli();
+    return interval_of(rows.diagonal, rows.sums);
+  });
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <tessera/algorithms/density_matrix/dense_density.hpp>
 #include <tessera/algorithms/density_matrix/function_call.hpp>
+#include <tessera/algorithms/density_matrix/hermitian_tiles.hpp>
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/purify.hpp>
@@ -122,6 +123,105 @@ Projector<T> projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& pr
   }
 }
 
+/// H, S and what a computation begins with, in the precision F of its iterations.
+template <class F, class T>
+class Operands {
+ public:
+  explicit Operands(const DensityProblem<T>& problem)
+      : problem_(problem), sequence_(problem.hamiltonian.runtime()) {
+    const auto take = [&](const BlockSparseMatrix<T>* of, BlockSparseMatrix<F>& copy) {
+      const BlockSparseMatrix<F>* taken = nullptr;
+      if constexpr (std::is_same_v<F, T>) {
+        taken = of;
+      } else if (of) {
+        copy = convert<F>(sequence_, *of);
+        taken = &copy;
+      }
+      return taken;
+    };
+    hamiltonian = take(&problem.hamiltonian, hamiltonian_);
+    overlap = take(problem.overlap, overlap_);
+    inverse_factor = take(problem.inverse_factor, inverse_factor_);
+    density = take(problem.density, density_);
+  }
+  const BlockSparseMatrix<F>*hamiltonian, *overlap, *inverse_factor, *density;
+
+ private:
+  const DensityProblem<T>& problem_;
+  Sequence sequence_;
+  BlockSparseMatrix<F> hamiltonian_, overlap_, inverse_factor_, density_;
+};
+
+/// A matrix of the iterations in T.
+template <class T, class F>
+BlockSparseMatrix<T> in_precision(BlockAlgebra<T>& algebra, BlockSparseMatrix<F> a) {
+  if constexpr (std::is_same_v<F, T>)
+    return a;
+  else
+    return a.valid() ? algebra.in_sequence([&](Sequence& sequence) { return convert<T>(sequence, a); })
+                     : BlockSparseMatrix<T>();
+}
+
+/// P of states of occupation 1, by iterations in F; mu, the gap and Z go to the result.
+template <class F, class T>
+BlockSparseMatrix<T> iterate_in(BlockAlgebra<T>& outer, const DensityProblem<T>& problem,
+                                const DensityOptions& options, DensityMethod method,
+                                DensityResult<T>& result) {
+  Runtime& runtime = outer.runtime();
+  BlockAlgebra<F> algebra(runtime, options.filter_eps, options.monitor, result);
+  const Operands<F, T> of(problem);
+  OrthonormalBasis<F> basis;
+  if (of.overlap && of.hamiltonian->rows() > 0)
+    basis = OrthonormalBasis<F>(algebra, *of.overlap, of.inverse_factor, options,
+                                {.repaired = true, .half = !std::is_same_v<F, T>});
+  const auto orthonormal = basis.to_orthonormal(algebra, *of.hamiltonian);
+  algebra.finish();
+  OrthonormalProblem<F> inner{
+      .hamiltonian = orthonormal,
+      .states = std::round(problem.electrons / problem.occupation),
+      .occupation = problem.occupation,
+      .spectrum = spectrum_of(runtime, orthonormal),
+      .gap = method == DensityMethod::sp2 || method == DensityMethod::sign ? problem.gap : std::nullopt,
+      .chemical_potential = problem.chemical_potential};
+  BlockSparseMatrix<F> start;
+  if (of.density) {
+    start = basis.density_to_orthonormal(algebra, algebra.in_layout(*of.density, of.hamiltonian->layout()),
+                                         of.overlap);
+    algebra.scale(1 / problem.occupation, start);
+    inner.start = &start;
+  }
+  DensityOptions in_steps = options;
+  in_steps.tolerance = idempotency_tolerance<T>(options);  // what the last step, in T, is to leave
+  auto found = projector(algebra, inner, method, in_steps);
+  algebra.finish();
+  result.chemical_potential = found.chemical_potential;
+  result.gap = found.gap;
+  auto p = basis.from_orthonormal(algebra, found.x, of.hamiltonian->layout());
+  algebra.finish();
+  algebra.count_products();
+  result.inverse_factor = in_precision<T>(outer, std::move(basis.factor()));
+  return in_precision<T>(outer, std::move(p));
+}
+
+/// The same, the purifications in half the precision where that is asked for and S allows it.
+template <class T>
+BlockSparseMatrix<T> by_iterations(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
+                                   const DensityOptions& options, DensityMethod method,
+                                   DensityResult<T>& result) {
+  if constexpr (!std::is_same_v<Single<T>, T>) {
+    const bool purifies =
+        method == DensityMethod::trs4 || method == DensityMethod::tc2 || method == DensityMethod::sp2;
+    if (purifies && iterates_in_single<T>(algebra.runtime()) &&
+        options.mixed_precision.value_or(options.filter_eps >= 1e-7))
+      try {
+        return iterate_in<Single<T>>(algebra, problem, options, method, result);
+      } catch (const IllConditioned&) {
+        // Z would be off by rounding times the condition of S.
+      }
+  }
+  return iterate_in<T>(algebra, problem, options, method, result);
+}
+
 /// From P of states of occupation 1: the last step, unless P has been purified, which makes P as idempotent in the
 /// metric of S as its products are exact, so that the energy's error is of second order; then what follows from P.
 template <class T>
@@ -213,33 +313,7 @@ DensityResult<T> solve_density(Runtime& runtime, const DensityProblem<T>& proble
         return finish(std::move(*p), false);
     if ((method == DensityMethod::purification || method == DensityMethod::submatrix) && !trivial)
       return finish(purify_in_tiles(algebra, problem, options, result), true);
-    OrthonormalBasis<T> basis;
-    if (problem.overlap && h.rows() > 0)
-      basis = OrthonormalBasis<T>(algebra, *problem.overlap, problem.inverse_factor, options);
-    const auto orthonormal = basis.to_orthonormal(algebra, h);
-    algebra.finish();
-    OrthonormalProblem<T> inner{
-        .hamiltonian = orthonormal,
-        .states = std::round(problem.electrons / problem.occupation),
-        .occupation = problem.occupation,
-        .spectrum = spectrum_of(runtime, orthonormal),
-        .gap = method == DensityMethod::sp2 || method == DensityMethod::sign ? problem.gap : std::nullopt,
-        .chemical_potential = problem.chemical_potential};
-    BlockSparseMatrix<T> start;
-    if (problem.density) {
-      start = basis.density_to_orthonormal(algebra, algebra.in_layout(*problem.density, h.layout()),
-                                           problem.overlap);
-      algebra.scale(1 / problem.occupation, start);
-      inner.start = &start;
-    }
-    auto found = projector(algebra, inner, method, options);
-    algebra.finish();
-    result.chemical_potential = found.chemical_potential;
-    result.gap = found.gap;
-    auto p = basis.from_orthonormal(algebra, found.x, h.layout());
-    result.inverse_factor = std::move(basis.factor());
-    algebra.finish();
-    finish(std::move(p), false);
+    finish(by_iterations(algebra, problem, options, method, result), false);
   });
   return result;
 }

@@ -1,24 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include <tessera/algorithms/density_matrix/contraction.hpp>
+#include <tessera/algorithms/density_matrix/inverse_root_levels.hpp>
 #include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/square_roots.hpp>
 
 namespace tessera::detail {
-
-template <class T>
-OrthonormalBasis<T>::OrthonormalBasis(BlockAlgebra<T>& algebra, const Matrix& overlap, const Matrix* former,
-                                      const DensityOptions& options) {
-  MatrixFunctionOptions of_factor;
-  of_factor.filter_eps = options.filter_eps;
-  of_factor.order = options.factor_order;
-  of_factor.iterations = options.iterations;
-  of_factor.scaled = options.scaled;
-  factor_ = start_of_inverse_factor(algebra, overlap, former);
-  refine_inverse_factor(algebra, overlap, factor_, of_factor);
-}
 
 namespace {
 
@@ -31,6 +22,57 @@ BlockSparseMatrix<T> congruent(BlockAlgebra<T>& algebra, const BlockSparseMatrix
 }
 
 }  // namespace
+
+template <class T>
+OrthonormalBasis<T>::OrthonormalBasis(BlockAlgebra<T>& algebra, const Matrix& overlap, const Matrix* former,
+                                      const DensityOptions& options, FactorUse use) {
+  factor_ = start_of_inverse_factor(algebra, overlap, former);
+  if (!former && by_polynomial(algebra, overlap, options.filter_eps, use)) return;
+  MatrixFunctionOptions of_factor;
+  of_factor.filter_eps = options.filter_eps;
+  of_factor.order = options.factor_order;
+  of_factor.iterations = options.iterations;
+  of_factor.scaled = options.scaled;
+  refine_inverse_factor(algebra, overlap, factor_, of_factor);
+}
+
+namespace {
+
+/// Coefficients of the polynomial in x = y - 1.
+std::array<double, 7> around_1(std::array<double, 7> q) {
+  for (std::size_t from = 0; from + 1 < q.size(); ++from)  // Horner's scheme, again and again
+    for (std::size_t k = q.size() - 1; k-- > from;) q[k] += q[k + 1];
+  return q;
+}
+
+}  // namespace
+
+/// From Z0 in factor_; false if one polynomial is not enough: factor_ is as before.
+template <class T>
+bool OrthonormalBasis<T>::by_polynomial(BlockAlgebra<T>& algebra, const Matrix& overlap, double filter_eps,
+                                        FactorUse use) {
+  auto x = congruent(algebra, overlap, factor_);  // Y
+  const PositiveInterval ends = positive_interval(algebra.runtime(), x, "inverse_factor");
+  if (use.half) require_well_conditioned({ends.lower, ends.upper});
+  const double tolerance =
+      std::max((use.repaired ? 1 : 0.01) * filter_eps, 16 * static_cast<double>(precision<T>));
+  const auto levels = inverse_root_levels({ends.lower, ends.upper}, tolerance);
+  const bool enough = ends.sure && levels.size() == 1 && levels.front().degree == 6;
+  if (!enough) return false;
+  const auto q = around_1(levels.front().q);
+  const BlockLayout& layout = overlap.layout();
+  const auto& identity = algebra.identity(layout);
+  algebra.add(1, x, -1, identity);
+  const double convergence = relative_norm(x);
+  // q0 + q1 X + q2 X^2 + X^3 (q3 + q4 X + q5 X^2 + q6 X^3)
+  const auto x2 = algebra.product(1, x, x, layout), x3 = algebra.product(1, x2, x, layout);
+  const auto high = algebra.sum({{q[4], &x}, {q[5], &x2}, {q[6], &x3}, {q[3], &identity}});
+  auto root = algebra.sum({{q[1], &x}, {q[2], &x2}, {q[0], &identity}});
+  algebra.product(1, x3, high, 1, root);
+  factor_ = algebra.product(1, factor_, root, full_layout(layout));
+  algebra.end_step({.stage = "inverse_factor", .iteration = 1, .convergence = convergence}, factor_);
+  return true;
+}
 
 template <class T>
 BlockSparseMatrix<T> OrthonormalBasis<T>::to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& a) const {

@@ -10,6 +10,21 @@
 
 namespace tessera::detail {
 
+/// The iterations would lose too much in half the precision. The same on all ranks.
+struct IllConditioned {};
+/// Whether they lose little with an overlap of this spectrum, scaled to the identity within blocks.
+/// @throws IllConditioned
+inline void require_well_conditioned(const SpectralInterval& overlap) {
+  constexpr double most = 200;
+  if (!(overlap.upper <= most * overlap.lower)) throw IllConditioned();
+}
+
+/// How Z is used.
+struct FactorUse {
+  bool repaired = false;  ///< McWeeny's step in the metric of S follows: what Z lacks counts with its square
+  bool half = false;      ///< in iterations of half the precision of the problem
+};
+
 /// Z with Z^H S Z = I, stored in full; nothing where S is the identity.
 template <class T>
 class OrthonormalBasis {
@@ -17,10 +32,13 @@ class OrthonormalBasis {
   using Matrix = BlockSparseMatrix<T>;
   /// Of the identity.
   OrthonormalBasis() = default;
+  /// Z0, the inverse Cholesky factors of S's diagonal blocks, times the inverse square root of Z0^H S Z0 by one polynomial
+  /// where that is good enough for the filter, else refined (inverse_factor), as is a former Z.
   /// @param former Z of an overlap nearby, or null
   /// @throws IterationEnded
+  /// @throws IllConditioned, with FactorUse::half
   OrthonormalBasis(BlockAlgebra<T>& algebra, const Matrix& overlap, const Matrix* former,
-                   const DensityOptions& options);
+                   const DensityOptions& options, FactorUse use = {});
 
   /// Z^H A Z, A half-stored: half-stored.
   Matrix to_orthonormal(BlockAlgebra<T>& algebra, const Matrix& a) const;
@@ -32,6 +50,7 @@ class OrthonormalBasis {
   Matrix& factor() noexcept { return factor_; }
 
  private:
+  bool by_polynomial(BlockAlgebra<T>& algebra, const Matrix& overlap, double filter_eps, FactorUse use);
   Matrix factor_;
 };
 

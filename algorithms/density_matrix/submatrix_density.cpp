@@ -10,6 +10,7 @@
 
 #include <tessera/algorithms/density_matrix/column_assembly.hpp>
 #include <tessera/algorithms/density_matrix/hermitian_tiles.hpp>
+#include <tessera/algorithms/density_matrix/orthonormal_basis.hpp>
 #include <tessera/algorithms/density_matrix/purification.hpp>
 #include <tessera/algorithms/density_matrix/submatrix_density.hpp>
 #include <tessera/runtime/parallel_for.hpp>
@@ -25,10 +26,6 @@ double least_estimate(double filter_eps) {
 }
 /// What the columns of P may be off by from Hermitian, as a share of the estimate.
 constexpr double most_asymmetry = 0.5;
-/// Iterations in half the precision need an overlap whose spectrum, scaled to the identity within blocks, has a ratio of
-/// its ends of at most this.
-constexpr double most_condition = 200;
-struct IllConditioned {};
 
 /// Submatrices of the groups, owners by their work, neighbours on one rank.
 template <class Environment>
@@ -106,7 +103,7 @@ class SubmatrixPurification {
       const SpectralInterval wide = united(overlap, small_->overlap, 4 * margin);
       overlap = {std::max(wide.lower, overlap.lower / 2), wide.upper};
     }
-    if (!std::is_same_v<F, T> && overlap.upper > most_condition * overlap.lower) throw IllConditioned();
+    if constexpr (!std::is_same_v<F, T>) require_well_conditioned(overlap);
     spectrum = batches_.orthonormalise(overlap);
     spectra_ = {overlap, spectrum};
     if (small_) spectrum = united(spectrum, small_->hamiltonian, margin);

@@ -27,8 +27,8 @@ void end_lanczos_step(const HostContext&, const T* first_pass, const T* second_p
   for (Index i = 0; i < next.rows; ++i) next(i, 0) *= factor;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                    \
-  template void orthogonalise<T>(const HostContext&, MatrixView<const T>, MatrixView<T>, T*);                         \
+#define TESSERA_INSTANTIATE(T)                                                                \
+  template void orthogonalise<T>(const HostContext&, MatrixView<const T>, MatrixView<T>, T*); \
   template void end_lanczos_step<T>(const HostContext&, const T*, const T*, MatrixView<T>, double*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

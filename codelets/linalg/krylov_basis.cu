@@ -85,8 +85,8 @@ void end_lanczos_step(const CudaContext& on, const T* first_pass, const T* secon
       next.rows, device_cast(first_pass), device_cast(second_pass), device_cast(next.data), coefficients);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                    \
-  template void orthogonalise<T>(const CudaContext&, MatrixView<const T>, MatrixView<T>, T*);                         \
+#define TESSERA_INSTANTIATE(T)                                                                \
+  template void orthogonalise<T>(const CudaContext&, MatrixView<const T>, MatrixView<T>, T*); \
   template void end_lanczos_step<T>(const CudaContext&, const T*, const T*, MatrixView<T>, double*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

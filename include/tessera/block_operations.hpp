@@ -174,6 +174,11 @@ BlockSparseMatrix<T> make_image(Sequence& sequence, T factor, const BlockSparseM
 template <class T>
 BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a);
 
+/// The same matrix in the other precision: double from float, float from double, likewise complex. Where it narrows, elements are
+/// rounded; what is too large becomes infinite.
+template <class To, class From>
+BlockSparseMatrix<To> convert(Sequence& sequence, const BlockSparseMatrix<From>& a);
+
 /// B := factor A on the blocks that B has; B's other blocks become zero, A's other blocks are left out. B's
 /// values need not have been written before.
 /// @throws InvalidArgument if B is hermitian and the factor not real.

@@ -125,6 +125,13 @@ void run(const HostContext&, const CopyValues<T>& task) {
                                         destination.data());
 }
 
+template <class From, class To>
+void run(const HostContext&, const ConvertValues<From, To>& task) {
+  const auto source = *task.source;
+  std::transform(source.begin(), source.end(), task.destination.view().begin(),
+                 [](const From& x) { return static_cast<To>(x); });
+}
+
 template <class T>
 void run(const HostContext&, const CopyMatching<T>& task) {
   const PackedPattern to_pattern(task.to.view().data());
@@ -183,5 +190,7 @@ void run(const HostContext&, const BlockNorms<T>& task) {
   TESSERA_DEFINE_TASK(CopyMatching<T>)    \
   TESSERA_DEFINE_TASK(BlockNorms<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+#define TESSERA_DEFINE_CONVERSION(From, To) TESSERA_DEFINE_TASK(ConvertValues<From, To>)
+TESSERA_FOR_CONVERSIONS(TESSERA_DEFINE_CONVERSION)
 
 }  // namespace tessera::detail

@@ -47,6 +47,18 @@ struct Add {
   }
 };
 
+template <class S, class Y>
+struct Convert {
+  const S* x;
+  Y* y;
+  __device__ void operator()(Index i) const {
+    if constexpr (is_complex_scalar<S>)
+      y[i] = Y(Real<Y>(x[i].re), Real<Y>(x[i].im));
+    else
+      y[i] = Y(x[i]);
+  }
+};
+
 template <class S>
 struct Multiply {
   const S* x;
@@ -263,6 +275,14 @@ void run(const DeviceContext& on, const CopyValues<T>& task) {
         device_cast(destination));
 }
 
+template <class From, class To>
+void run(const DeviceContext& on, const ConvertValues<From, To>& task) {
+  const auto x = *task.source;
+  device::for_each(on.stream, x.size(),
+                   device::Convert<DeviceScalar<From>, DeviceScalar<To>>{
+                       device_cast(x.data()), device_cast(task.destination.view().data())});
+}
+
 template <class T>
 void run(const DeviceContext& on, const CopyMatching<T>& task) {
   using namespace device;
@@ -307,5 +327,7 @@ void run(const DeviceContext& on, const BlockNorms<T>& task) {
 #define TESSERA_DEFINE_REAL(R) TESSERA_DEFINE_ON_GPU(FunctionOfPanel<R>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
+#define TESSERA_DEFINE_CONVERSION(From, To) TESSERA_DEFINE_ON_GPU(ConvertValues<From, To>)
+TESSERA_FOR_CONVERSIONS(TESSERA_DEFINE_CONVERSION)
 
 }  // namespace tessera::detail

@@ -119,6 +119,26 @@ struct CopyValues {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
+/// destination := source, in another precision.
+/// | operand     | mode  | shape | what               |
+/// |-------------|-------|-------|--------------------|
+/// | source      | read  | array | values of a panel  |
+/// | destination | write | array | as large as source |
+template <class From, class To>
+struct ConvertValues {
+  static constexpr const char* name = "convert_values";
+  Read<Array<From>> source;
+  Write<Array<To>> destination;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
+
+/// The pairs of types between which matrices are converted.
+#define TESSERA_FOR_CONVERSIONS(MACRO)             \
+  MACRO(double, float)                             \
+  MACRO(float, double)                             \
+  MACRO(std::complex<double>, std::complex<float>) \
+  MACRO(std::complex<float>, std::complex<double>)
+
 /// Block by block, destination := factor source, or destination += factor source, where both panels have the
 /// block. The panels have the same rows and columns of blocks.
 /// | operand     | mode         | shape           | what                                                  |

@@ -136,7 +136,8 @@ void run(const DeviceContext& on, const ExtendKrylov<T>& task) {
   const MatrixView<T> basis = *task.basis;
   const Index n = task.n;
   if (n == 0) return;
-  if (task.first == 0) start_kernel<<<1, vector_threads, 0, on.stream>>>(n, task.seed, device_cast(basis.data));
+  if (task.first == 0)
+    start_kernel<<<1, vector_threads, 0, on.stream>>>(n, task.seed, device_cast(basis.data));
   for (Index k = task.first; k < task.first + task.steps; ++k) {
     const MatrixView<T> next = basis.block(0, k + 1, n, 1);
     const TimesVector<S> term{task.factor, device_cast(basis.data + k * basis.ld)};
