@@ -55,7 +55,7 @@ bool ImageShape::operator==(const ImageShape& other) const {
 ImagePlan::ImagePlan(const ImageShape& shape)
     : shape_(shape),
       mirrored_(mirrors(shape)),
-      pattern_(mirrored_ ? both_halves()
+      pattern_(mirrored_ ? mirror_images()
                          : image_pattern(shape.source, shape.layout, shape.way.transposed, shape.window)),
       panels_(static_cast<std::size_t>(pattern_->panels())) {
   find_stored();
@@ -70,17 +70,19 @@ ImagePlan::ImagePlan(const ImageShape& shape)
 
 bool mirrors(const ImageShape& shape) noexcept {
   const Runtime& runtime = shape.source->runtime();
-  BlockLayout places = shape.source->layout();
-  if (runtime.gpus() == 0 || runtime.size() > 1 || places.symmetry == Symmetry::none ||
-      !places.rows->same_panels(*places.cols))
-    return false;
+  const BlockLayout& from = shape.source->layout();
+  if (runtime.gpus() == 0 || runtime.size() > 1 || !from.rows->same_panels(*from.cols)) return false;
+  // A half-stored matrix is not transposed: its mirror images are.
+  const bool half = from.symmetry != Symmetry::none;
+  BlockLayout places = from;
   places.symmetry = Symmetry::none;
-  return !shape.way.transposed && shape.window == ElementWindow{} && places.same_places(shape.layout);
+  return half != shape.way.transposed && shape.window == ElementWindow{} && places.same_places(shape.layout);
 }
 
-/// The pattern of the stored blocks and their mirror images: found and written by tasks, where A's is.
-BlockPatternPointer ImagePlan::both_halves() {
+/// The pattern of the mirror images, for both halves also of the stored blocks: found and written by tasks, where A's is.
+BlockPatternPointer ImagePlan::mirror_images() {
   const BlockPattern& half = *shape_.source;
+  const bool stored = half.layout().symmetry != Symmetry::none;
   Runtime& runtime = half.runtime();
   std::vector<std::int32_t> panels;
   for (Index p = 0; p < half.panels(); ++p)
@@ -88,8 +90,12 @@ BlockPatternPointer ImagePlan::both_halves() {
       panels.push_back(word_of(p));
   ChosenPattern both(BlockPattern::make(runtime, shape_.layout, {}), std::move(panels));
   Sequence counting(runtime);
-  both.count(counting,
-             FindMirrored{.pattern = half.packed(), .panels = {}, .totals = {}, .row_counts = {}, .of = {}});
+  both.count(counting, FindMirrored{.pattern = half.packed(),
+                                    .panels = {},
+                                    .totals = {},
+                                    .row_counts = {},
+                                    .of = {},
+                                    .stored = stored});
   finish(counting);  // the values cannot be allocated before their number is known
   both.take();
   if (both.words() > std::numeric_limits<std::int32_t>::max())

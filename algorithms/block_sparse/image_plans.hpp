@@ -21,7 +21,7 @@ struct ImageShape {
   bool operator==(const ImageShape& other) const;
 };
 
-/// It is both halves of A, and tasks find and make it: with GPUs in one process.
+/// It is both halves of a half-stored A, or A transposed, and tasks find and make it: with GPUs in one process.
 bool mirrors(const ImageShape& shape) noexcept;
 
 /// Moves into a panel of an image that one task makes.
@@ -41,14 +41,13 @@ class ImagePlan {
     std::vector<ImageGather> gathers;
   };
 
-  /// Where tasks find both halves of a half-stored A (mirrored), it waits for how many blocks these have.
+  /// Where tasks find the image's blocks (mirrored), it waits for how many there are.
   explicit ImagePlan(const ImageShape& shape);
   const ImageShape& shape() const noexcept { return shape_; }
   /// The image's blocks.
   const BlockPatternPointer& pattern() const noexcept { return pattern_; }
   const Panel& panel(Index panel) const noexcept { return panels_[static_cast<std::size_t>(panel)]; }
-  /// The panels that are not stored are made by MirrorPanel, and not of gathers: with GPUs in one process, where the
-  /// image is both halves of A.
+  /// The panels that are not stored are made by MirrorPanel, and not of gathers.
   bool mirrored() const noexcept { return mirrored_; }
   /// Bytes of lists on this rank.
   double list_bytes() const noexcept { return list_bytes_; }
@@ -56,12 +55,12 @@ class ImagePlan {
   double bytes() const noexcept { return bytes_; }
 
  private:
-  BlockPatternPointer both_halves();
+  BlockPatternPointer mirror_images();
   void find_stored();
   void find_gathers();
   const ImageShape shape_;
   bool mirrored_ = false;
-  std::shared_ptr<Sequence> writing_;  ///< of the pattern of both halves
+  std::shared_ptr<Sequence> writing_;  ///< of a pattern of mirror images
   BlockPatternPointer pattern_;
   std::vector<Panel> panels_;
   double list_bytes_ = 0, bytes_ = 0;

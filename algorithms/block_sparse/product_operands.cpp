@@ -78,21 +78,22 @@ void submit_panel(Sequence& sequence, const WantedImage<T>& wanted, const ImageP
     return;
   }
   if (plan.mirrored()) {
-    const BlockPattern &half = wanted.matrix.pattern(), &whole = *plan.pattern();
-    const Index row_panel = whole.row_panel(p), col_panel = whole.col_panel(p);
+    const BlockPattern &from = wanted.matrix.pattern(), &to = *plan.pattern();
+    const Index row_panel = to.row_panel(p), col_panel = to.col_panel(p);
     const auto values_of = [&](Index panel) {
       return wanted.matrix.panel(panel).valid() ? &wanted.matrix.panel(panel) : nullptr;
     };
-    sequence.insert(MirrorPanel<T>{.half = half.packed(),
-                                   .whole = whole.packed(),
-                                   .stored = values_of(p),
-                                   .mirror = values_of(half.panel(col_panel, row_panel)),
-                                   .destination = values,
-                                   .row_panel = word_of(row_panel),
-                                   .col_panel = word_of(col_panel),
-                                   .factor = wanted.factor,
-                                   .way = way,
-                                   .mirror_way = mirrored(wanted.matrix.symmetry(), way)});
+    sequence.insert(
+        MirrorPanel<T>{.half = from.packed(),
+                       .whole = to.packed(),
+                       .stored = way.transposed ? nullptr : values_of(p),
+                       .mirror = values_of(from.panel(col_panel, row_panel)),
+                       .destination = values,
+                       .row_panel = word_of(row_panel),
+                       .col_panel = word_of(col_panel),
+                       .factor = wanted.factor,
+                       .way = way,
+                       .mirror_way = way.transposed ? way : mirrored(wanted.matrix.symmetry(), way)});
     return;
   }
   // Blocks without elements have no moves.

@@ -5,13 +5,14 @@
 #include <tessera/codelets/block_sparse/symbolic/chosen_blocks.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// The tasks that find the blocks of both halves of a half-stored matrix: those that it stores, and their mirror images.
+/// The tasks that find the mirror images of the blocks of a matrix: with the blocks themselves both halves of a half-stored one, or
+/// alone the transposed of one without symmetry.
 namespace tessera::detail {
 
 /// Counts these blocks, panel by panel and row by row.
 /// | operand    | mode  | shape                                     | what                                           |
 /// |------------|-------|-------------------------------------------|------------------------------------------------|
-/// | pattern    | read  | packed pattern                            | the stored half; rows and columns of one kind  |
+/// | pattern    | read  | packed pattern                            | the matrix'; its rows and columns have the same panels |
 /// | panels     | read  | numbers                                   | the panels that are looked at                  |
 /// | totals     | write | ChosenLayout::size 64-bit numbers a panel | sums for each panel                            |
 /// | row_counts | write | of.most_rows x 2 numbers a panel          | blocks and elements of each row                |
@@ -22,6 +23,7 @@ struct FindMirrored {
   Write<Array<std::int64_t>> totals;
   Write<Array<std::int32_t>> row_counts;
   PanelsOfC of;
+  bool stored = true;  ///< the blocks themselves, too
   static double seconds(WorkerKind kind, double bytes) noexcept { return choice_seconds(kind, bytes); }
 };
 
@@ -39,6 +41,7 @@ struct WriteMirrored {
   ReadWrite<Array<std::int32_t>> row_counts;
   Write<Array<std::int32_t>> result;
   PanelsOfC of;
+  bool stored = true;  ///< the blocks themselves, too
   static double seconds(WorkerKind kind, double bytes) noexcept { return choice_seconds(kind, bytes); }
 };
 

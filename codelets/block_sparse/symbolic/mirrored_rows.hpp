@@ -11,13 +11,14 @@ inline namespace TESSERA_ROW_NAMESPACE {
 /// The choice of find_mirrored and write_mirrored.
 struct MirroredChoice {
   PackedPattern pattern;
+  bool stored;
 
   template <class Task>
   static MirroredChoice of(const Task& task) {
-    return {PackedPattern(task.pattern.view().data())};
+    return {PackedPattern(task.pattern.view().data()), task.stored};
   }
   TESSERA_ROW std::int64_t mark(const RowGroup& group, const ProductRow& at, RowBits* both) const {
-    mark_old(group, at, both);
+    if (stored) mark_old(group, at, both);
     const PackedPanel mirror = pattern.panel(at.col_panel, at.row_panel);
     if (mirror.blocks > 0)
       for (std::int32_t j = group.lane; j < at.columns; j += RowGroup::size)

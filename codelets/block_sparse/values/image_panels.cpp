@@ -61,7 +61,7 @@ void run(const HostContext&, const MirrorPanel<T>& task) {
       const std::int32_t j = to.column[b], n = cols.size[cols.first[task.col_panel] + j];
       const BlockMove move{0, 0, m, n, 0, m};
       T* const block = destination + to.offset[b];
-      if (const std::int32_t same = find_block(stored, i, j); same >= 0)
+      if (const std::int32_t same = task.stored ? find_block(stored, i, j) : -1; same >= 0)
         copy(task.way, move, task.stored.view().data() + stored.offset[same], 1, m, block);
       else if (const std::int32_t across = find_block(mirror, j, i); across >= 0)
         copy(task.mirror_way, move, task.mirror.view().data() + mirror.offset[across], n, 1, block);

@@ -66,7 +66,8 @@ __global__ void __launch_bounds__(threads) mirror_kernel(const __grid_constant__
        b += stride) {
     const std::int32_t i = row_of_block(to, row_count, b), j = to.column[b];
     const std::int32_t m = rows.size[first_row + i], n = cols.size[first_col + j];
-    const std::int32_t same = find_block(stored, i, j), across = same >= 0 ? -1 : find_block(mirror, j, i);
+    const std::int32_t same = of.stored ? find_block(stored, i, j) : -1,
+                       across = same >= 0 ? -1 : find_block(mirror, j, i);
     if (same < 0 && across < 0) continue;
     const S* const from = same >= 0 ? of.stored + stored.offset[same] : of.mirror + mirror.offset[across];
     const S factor = same >= 0 ? of.stored_factor : of.mirror_factor;

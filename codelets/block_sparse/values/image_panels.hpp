@@ -42,12 +42,12 @@ struct MakeImagePanel {
 };
 
 /// A panel of both halves of a half-stored matrix: blocks that it stores there, and mirror images of those that it stores in
-/// the panel on the other side of the diagonal.
+/// the panel on the other side of the diagonal; or of a transposed matrix, the mirror images alone.
 /// | operand     | mode  | shape           | what                                                              |
 /// |-------------|-------|-----------------|-------------------------------------------------------------------|
-/// | half        | read  | packed pattern  | the half-stored matrix'; rows and columns of one kind             |
-/// | whole       | read  | packed pattern  | that of both halves (find_mirrored.hpp)                           |
-/// | stored      | read  | array           | values of the panel of the half with the same place; absent: none |
+/// | half        | read  | packed pattern  | the matrix'; its rows and columns have the same panels            |
+/// | whole       | read  | packed pattern  | of what is made (find_mirrored.hpp)                               |
+/// | stored      | read  | array           | values of the matrix' panel of the same place; absent: none        |
 /// | mirror      | read  | array           | values of the panel across the diagonal; absent: none             |
 /// | destination | write | array           | values of the panel                                               |
 template <class T>
