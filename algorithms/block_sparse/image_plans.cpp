@@ -71,7 +71,9 @@ ImagePlan::ImagePlan(const ImageShape& shape)
 bool mirrors(const ImageShape& shape) noexcept {
   const Runtime& runtime = shape.source->runtime();
   const BlockLayout& from = shape.source->layout();
-  if (runtime.gpus() == 0 || runtime.size() > 1 || !from.rows->same_panels(*from.cols)) return false;
+  if (runtime.gpus() == 0 || runtime.size() > 1 || shape.source->blocks() == 0 ||
+      !from.rows->same_panels(*from.cols))
+    return false;
   // A half-stored matrix is not transposed: its mirror images are.
   const bool half = from.symmetry != Symmetry::none;
   BlockLayout places = from;
@@ -102,10 +104,13 @@ BlockPatternPointer ImagePlan::mirror_images() {
     throw InvalidArgument("A", "a half-stored matrix whose halves make a pattern of 2^31 words or more",
                           "a pattern of fewer than 2^31");
   writing_ = std::make_shared<Sequence>(runtime);
-  return both.write(
-      *writing_,
-      WriteMirrored{
-          .pattern = half.packed(), .panels = {}, .totals = {}, .row_counts = {}, .result = {}, .of = {}});
+  return both.write(*writing_, WriteMirrored{.pattern = half.packed(),
+                                             .panels = {},
+                                             .totals = {},
+                                             .row_counts = {},
+                                             .result = {},
+                                             .of = {},
+                                             .stored = stored});
 }
 
 /// With the layouts' dimensions equal, a panel of the image has the blocks of A's at their places, and no

@@ -78,7 +78,7 @@ void submit_panel(Sequence& sequence, const WantedImage<T>& wanted, const ImageP
     return;
   }
   if (plan.mirrored()) {
-    const BlockPattern &from = wanted.matrix.pattern(), &to = *plan.pattern();
+    const BlockPattern &from = *plan.shape().source, &to = *plan.pattern();
     const Index row_panel = to.row_panel(p), col_panel = to.col_panel(p);
     const auto values_of = [&](Index panel) {
       return wanted.matrix.panel(panel).valid() ? &wanted.matrix.panel(panel) : nullptr;

@@ -66,7 +66,7 @@ template <class T>
 std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& problem);
 
 /// The filter of the last step's products, as a share of the filter of the others.
-inline constexpr double last_filter = 1e-2;
+inline constexpr double last_filter = 1e-3;
 
 /// Idempotency ||X^2 - X||_F / ||X||_F that is asked for.
 template <class T>

@@ -23,7 +23,7 @@ struct FindMirrored {
   Write<Array<std::int64_t>> totals;
   Write<Array<std::int32_t>> row_counts;
   PanelsOfC of;
-  bool stored = true;  ///< the blocks themselves, too
+  bool stored;  ///< the blocks themselves, too
   static double seconds(WorkerKind kind, double bytes) noexcept { return choice_seconds(kind, bytes); }
 };
 
@@ -41,7 +41,7 @@ struct WriteMirrored {
   ReadWrite<Array<std::int32_t>> row_counts;
   Write<Array<std::int32_t>> result;
   PanelsOfC of;
-  bool stored = true;  ///< the blocks themselves, too
+  bool stored;  ///< the blocks themselves, too
   static double seconds(WorkerKind kind, double bytes) noexcept { return choice_seconds(kind, bytes); }
 };
 

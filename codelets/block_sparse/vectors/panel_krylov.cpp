@@ -78,7 +78,8 @@ void run(const HostContext&, const RowModuli<T>& task) {
   double* const diagonal = sums.data() + sums.size() / 2;
   for_each_element<T>(PackedPattern(task.pattern.view().data()), task.panels,
                       [&](Index row, Index col, T element) {
-                        sums[static_cast<std::size_t>(row)] += static_cast<double>(std::abs(element));
+                        const double re = real_part(element), im = imag_part(element);
+                        sums[static_cast<std::size_t>(row)] += std::hypot(re, im);
                         if (row == col) diagonal[row] = static_cast<double>(real_part(element));
                       });
 }
