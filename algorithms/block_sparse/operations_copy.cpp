@@ -130,6 +130,8 @@ BlockSparseMatrix<To> convert(Sequence& sequence, const BlockSparseMatrix<From>&
         for (Index p = 0; p < a.pattern().panels(); ++p)
           if (a.panel(p).valid())
             sequence.insert(ConvertValues<From, To>{.source = a.panel(p), .destination = result.panel(p)});
+        if (sizeof(To) > sizeof(From) && a.symmetry() != Symmetry::none)
+          make_diagonal_symmetric(sequence, result);
         return result;
       });
 }

@@ -175,7 +175,8 @@ template <class T>
 BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a);
 
 /// The same matrix in the other precision: double from float, float from double, likewise complex. Where it narrows, elements are
-/// rounded; what is too large becomes infinite.
+/// rounded; what is too large becomes infinite. Where it widens a half-stored matrix, its diagonal blocks, which products
+/// leave symmetric to rounding alone, get the symmetry exactly, after their lower halves.
 template <class To, class From>
 BlockSparseMatrix<To> convert(Sequence& sequence, const BlockSparseMatrix<From>& a);
 

@@ -134,21 +134,24 @@ TYPED_TEST(Density, IterationsInFloatAndALastStepInDouble) {
     Matrix<T> expected = reference_density(exact, chain.occupied);
     for (Index j = 0; j < expected.cols(); ++j)
       for (Index i = 0; i < expected.rows(); ++i) expected(i, j) *= 2;
-    double last = 1;
-    for (const bool mixed : {true, false}) {
-      SCOPED_TRACE(mixed ? "float and double" : "double");
-      const auto r = density_matrix(
-          this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = 2.0 * double(chain.occupied)},
-          {.method = DensityMethod::purification, .filter_eps = 0, .mixed_precision = mixed});
-      ASSERT_TRUE(r) << r.status().message();
-      const double error = difference(gathered(r.density), expected);
-      // The elements as exact as float, what the last step makes good as exact as double.
-      EXPECT_LE(error, mixed ? 1e-5 : 1e-11);
-      EXPECT_LE(r.idempotency, 1e-10);
-      EXPECT_NEAR(r.electrons, 2.0 * double(chain.occupied), 1e-9);
-      EXPECT_NEAR(r.energy, energy, 1e-9 * double(chain.occupied));
-      EXPECT_LE(error, last);
-      last = error;
+    for (const DensityMethod method :
+         {DensityMethod::purification, DensityMethod::trs4, DensityMethod::tc2}) {
+      double last = 1;
+      for (const bool mixed : {true, false}) {
+        SCOPED_TRACE(fmt::format("{} in {}", to_string(method), mixed ? "float and double" : "double"));
+        const auto r = density_matrix(
+            this->runtime(), {.hamiltonian = h, .overlap = &s, .electrons = 2.0 * double(chain.occupied)},
+            {.method = method, .filter_eps = 0, .mixed_precision = mixed});
+        ASSERT_TRUE(r) << r.status().message();
+        const double error = difference(gathered(r.density), expected);
+        // The elements as exact as float, what the last step makes good as exact as double.
+        EXPECT_LE(error, mixed ? 1e-5 : 1e-11);
+        EXPECT_LE(r.idempotency, 1e-10);
+        EXPECT_NEAR(r.electrons, 2.0 * double(chain.occupied), 1e-9);
+        EXPECT_NEAR(r.energy, energy, 1e-9 * double(chain.occupied));
+        EXPECT_LE(error, last);
+        last = error;
+      }
     }
   }
 }
