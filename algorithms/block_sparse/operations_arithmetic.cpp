@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/block_sparse/diagonal_symmetry.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
@@ -160,9 +161,7 @@ void set_all(Sequence& sequence, T value, const BlockSparseMatrix<T>& a) {
       sequence.insert(FillValues<T>{.values = values, .value = value});
     });
     if (a.symmetry() == Symmetry::none) return;
-    for (const Index p : panels_on_diagonal(a.pattern()))
-      sequence.insert(ImposeSymmetry<T>{
-          .blocks = a.pattern().blocks_of(p), .values = a.panel(p), .symmetry = a.symmetry()});
+    impose_symmetry(sequence, a);
   });
 }
 

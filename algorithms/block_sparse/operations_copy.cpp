@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
+#include <tessera/algorithms/block_sparse/diagonal_symmetry.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/block_operations.hpp>
@@ -12,14 +13,6 @@
 namespace tessera::detail {
 
 namespace {
-
-/// The symmetry of the diagonal blocks of a half-stored matrix that got those of a matrix without.
-template <class T>
-void make_diagonal_symmetric(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  for (const Index p : panels_on_diagonal(a.pattern()))
-    sequence.insert(ImposeSymmetry<T>{
-        .blocks = a.pattern().blocks_of(p), .values = a.panel(p), .symmetry = a.symmetry()});
-}
 
 /// A dimension for at most `owner_count` owners: the same if it has no more.
 BlockDimensionPointer fit_owners(const BlockDimensionPointer& dimension, int owner_count) {
@@ -72,7 +65,7 @@ void submit_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, con
   for (Index p = 0; p < to.panels() && !same_places; ++p)
     if (b.panel(p).valid()) sequence.insert(FillValues<T>{.values = b.panel(p), .value = T(0)});
   copy_blocks<T>(sequence, factor, a, b);
-  if (a.symmetry() == Symmetry::none && b.symmetry() != Symmetry::none) make_diagonal_symmetric(sequence, b);
+  if (a.symmetry() == Symmetry::none && b.symmetry() != Symmetry::none) impose_symmetry(sequence, b);
 }
 
 template <class T>
@@ -130,8 +123,7 @@ BlockSparseMatrix<To> convert(Sequence& sequence, const BlockSparseMatrix<From>&
         for (Index p = 0; p < a.pattern().panels(); ++p)
           if (a.panel(p).valid())
             sequence.insert(ConvertValues<From, To>{.source = a.panel(p), .destination = result.panel(p)});
-        if (sizeof(To) > sizeof(From) && a.symmetry() != Symmetry::none)
-          make_diagonal_symmetric(sequence, result);
+        if (sizeof(To) > sizeof(From) && a.symmetry() != Symmetry::none) impose_symmetry(sequence, result);
         return result;
       });
 }

@@ -14,6 +14,7 @@
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/dense_parts.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/submatrices.hpp>
@@ -310,8 +311,11 @@ void submit_scatter(Sequence& sequence, Submatrices submatrices, std::span<const
   std::sort(written.begin(), written.end());
   for (const Index p : panels_on_diagonal(pattern))
     if (std::binary_search(written.begin(), written.end(), p))
-      sequence.insert(
-          ImposeSymmetry<T>{.blocks = pattern.blocks_of(p), .values = b.panel(p), .symmetry = b.symmetry()});
+      sequence.insert(ImposeSymmetry<T>{.pattern = pattern.packed(),
+                                        .values = b.panel(p),
+                                        .row_panel = word_of(pattern.row_panel(p)),
+                                        .col_panel = word_of(pattern.col_panel(p)),
+                                        .symmetry = b.symmetry()});
 }
 
 /// For each block column that some group names: the block rows that this rank stores there.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/diagonal_symmetry.hpp>
 #include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
@@ -228,10 +229,7 @@ BlockSparseMatrix<T> submit_from_tiled(Sequence& sequence, const TiledMatrix<T>&
   for (Index p = 0; p < pattern.panels(); ++p)
     if (result.panel(p).valid() && !written[static_cast<std::size_t>(p)])
       sequence.insert(FillValues<T>{.values = result.panel(p), .value = T(0)});
-  if (result.symmetry() != Symmetry::none)
-    for (const Index p : panels_on_diagonal(pattern))
-      sequence.insert(ImposeSymmetry<T>{
-          .blocks = pattern.blocks_of(p), .values = result.panel(p), .symmetry = result.symmetry()});
+  if (result.symmetry() != Symmetry::none) impose_symmetry(sequence, result);
   tiled.flush_remote_copies();
   return result;
 }

@@ -127,11 +127,15 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
     const StretchedStep step = choice.next(before, problem.states);
     const auto polynomial = step.polynomial();
     const double a = polynomial[2], b = polynomial[1], c = polynomial[0];
-    BlockSparseMatrix<T> next(BlockPattern::make(algebra.runtime(), x.layout(), {}));
-    if (b != 0)
-      next = c != 0 ? algebra.sum({{b, &x}, {c, &algebra.identity(x.layout())}}) : algebra.sum({{b, &x}});
-    const ProductSums sums = algebra.product(a, x, x, b != 0 ? 1 : 0, next, &x);
-    x = std::move(next);
+    ProductSums sums;
+    if (b != 0 && c == 0) {
+      sums = algebra.product(a, x, x, b, x, &x);
+    } else {
+      BlockSparseMatrix<T> next(BlockPattern::make(algebra.runtime(), x.layout(), {}));
+      if (c != 0) next = algebra.sum({{b, &x}, {c, &algebra.identity(x.layout())}});
+      sums = algebra.product(a, x, x, c != 0 ? 1 : 0, next, &x);
+      x = std::move(next);
+    }
     state.traces = {sums.trace, sums.frobenius_norm * sums.frobenius_norm};
     const Idempotency found =
         state.control.idempotency_before(before, polynomial, state.traces, sums.dot, x.rows());

@@ -94,9 +94,10 @@ struct DensityOptions {
   int sign_order = 2;      ///< of matrix_sign
   int factor_order = 3;    ///< of inverse_factor
   bool scaled = true;      ///< MatrixFunctionOptions::scaled
-  /// purification: of matrices in double the iterations are in float, and the last step in double: P's elements are then off by
-  /// some float roundings over the gap (relative to the width of the spectrum), the energy by their square. Unset: where the
-  /// filter is at least 1e-7, as float tells no less apart.
+  /// trs4, tc2, sp2, purification, submatrix: of matrices in double the iterations are in float, and the last step in double:
+  /// P's elements are then off by some float roundings over the gap (relative to the width of the spectrum), the energy by
+  /// their square. Not where S, scaled to the identity within blocks, has a condition above 200, nor of complex matrices where
+  /// there are GPUs. Unset: where the filter is at least 1e-7, as float tells no less apart.
   std::optional<bool> mixed_precision{};
   /// submatrix: basis functions of a group of blocks, about. 0: those for which the submatrices are the least work.
   Index group_order = 0;
@@ -141,7 +142,9 @@ struct DensityResult : IterationReport {
 /// Submits the computation. On one rank it goes on in a thread of its own: many may be in flight (spin channels,
 /// k-points). On several ranks it is over when the call returns. Collective.
 ///
-/// 1. Z with Z^H S Z = I: the inverse Cholesky factors of S's diagonal blocks, or a former Z, refined (inverse_factor).
+/// 1. Z with Z^H S Z = I: Z0, the inverse Cholesky factors of S's diagonal blocks, times a polynomial of degree 6 that is the
+///    inverse square root on the spectrum of Z0^H S Z0, where it is that to the filter; else Z0, or a former Z, refined
+///    (inverse_factor).
 /// 2. H' = Z^H H Z, and the bounds of its spectrum by Lanczos (extremal_eigenvalues).
 /// 3. X: 1 on the occupied states of H', 0 on the others, by the method. All iterates are half-stored.
 /// 4. P = Z X Z^H, and McWeeny's step P <- 3 P S P - 2 P S P S P with a thousandth of the filter: what the filter has cost

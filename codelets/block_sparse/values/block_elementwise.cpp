@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 
 namespace tessera::detail {
 
@@ -19,16 +20,22 @@ void for_diagonal(std::span<const PanelBlock> blocks, T* values, const Change& c
 
 template <class T>
 void run(const HostContext&, const ImposeSymmetry<T>& task) {
-  const auto values = *task.values;
-  for (const PanelBlock& block : *task.blocks) {
-    if (block.block_row != block.block_col) continue;
-    const MatrixView<T> a{values.data() + block.offset, block.rows, block.cols, block.rows};
-    for (Index j = 0; j < a.cols; ++j) {
-      if (task.symmetry == Symmetry::antisymmetric) a(j, j) = T(0);
-      if (task.symmetry == Symmetry::hermitian) a(j, j) = T(real_part(a(j, j)));
-      for (Index i = j + 1; i < a.rows; ++i) a(j, i) = mirrored(task.symmetry, a(i, j));
+  const PackedPattern pattern(task.pattern.view().data());
+  const PackedPanel panel = pattern.panel(task.row_panel, task.col_panel);
+  if (panel.blocks == 0) return;
+  const PackedSide rows = pattern.rows(), cols = pattern.cols();
+  for (std::int32_t row = 0; row < rows.blocks(task.row_panel); ++row)
+    for (std::int32_t b = panel.row_begin[row]; b < panel.row_begin[row + 1]; ++b) {
+      const std::int32_t at = rows.first[task.row_panel] + row;
+      if (rows.number[at] != cols.number[cols.first[task.col_panel] + panel.column[b]]) continue;
+      const Index n = rows.size[at];
+      const MatrixView<T> a{task.values.view().data() + panel.offset[b], n, n, n};
+      for (Index j = 0; j < n; ++j) {
+        if (task.symmetry == Symmetry::antisymmetric) a(j, j) = T(0);
+        if (task.symmetry == Symmetry::hermitian) a(j, j) = T(real_part(a(j, j)));
+        for (Index i = j + 1; i < n; ++i) a(j, i) = mirrored(task.symmetry, a(i, j));
+      }
     }
-  }
 }
 
 template <class T>

@@ -3,29 +3,40 @@
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/runtime/device_task.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 
 namespace tessera::detail {
 
 namespace device {
 namespace {
 
-/// The strict lower triangle is read, the rest written: elements may come in any order.
+/// A warp takes a block; the strict lower triangle of those on the diagonal is read, the rest written.
 template <class S>
-struct MirrorElement {
-  Symmetry symmetry;
-  S* values;
-  __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
-    if (block.block_row != block.block_col || i < j) return;
-    S* const a = values + block.offset;
-    const Index ld = block.rows;
-    if (i > j)
-      a[j + i * ld] = mirror_image(symmetry, a[i + j * ld]);
-    else if (symmetry == Symmetry::antisymmetric)
-      a[i + i * ld] = S(0);
-    else if (symmetry == Symmetry::hermitian)
-      a[i + i * ld] = S(device::real(a[i + i * ld]));
+__global__ void __launch_bounds__(panel_threads)
+    symmetry_kernel(const std::int32_t* words, std::int32_t row_panel, std::int32_t col_panel,
+                    Symmetry symmetry, S* values) {
+  const PackedPattern pattern(words);
+  const PackedPanel panel = pattern.panel(row_panel, col_panel);
+  const PackedSide rows = pattern.rows(), cols = pattern.cols();
+  const std::int32_t row_count = rows.blocks(row_panel),
+                     stride = static_cast<std::int32_t>(gridDim.x) * (panel_threads / 32);
+  for (auto b = static_cast<std::int32_t>(blockIdx.x * (panel_threads / 32) + threadIdx.x / 32);
+       b < panel.blocks; b += stride) {
+    const std::int32_t at = rows.first[row_panel] + row_of_block(panel, row_count, b);
+    if (rows.number[at] != cols.number[cols.first[col_panel] + panel.column[b]]) continue;
+    const std::int32_t n = rows.size[at];
+    S* const a = values + panel.offset[b];
+    for (std::int32_t e = threadIdx.x % 32; e < n * n; e += 32) {
+      const std::int32_t i = e % n, j = e / n;
+      if (i > j)
+        a[j + i * n] = mirror_image(symmetry, a[i + j * n]);
+      else if (i == j && symmetry == Symmetry::antisymmetric)
+        a[i + i * n] = S(0);
+      else if (i == j && symmetry == Symmetry::hermitian)
+        a[i + i * n] = S(device::real(a[i + i * n]));
+    }
   }
-};
+}
 
 template <class S>
 struct CutElement {
@@ -115,9 +126,10 @@ using device::device_cast, device::DeviceScalar;
 
 template <class T>
 void run(const DeviceContext& on, const ImposeSymmetry<T>& task) {
-  device::for_elements(
-      on.stream, *task.blocks,
-      device::MirrorElement<DeviceScalar<T>>{task.symmetry, device_cast(task.values.view().data())});
+  using namespace device;
+  symmetry_kernel<<<full_grid, panel_threads, 0, on.stream>>>(task.pattern.view().data(), task.row_panel,
+                                                              task.col_panel, task.symmetry,
+                                                              device_cast(task.values.view().data()));
 }
 
 template <class T>

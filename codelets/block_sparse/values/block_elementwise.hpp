@@ -8,22 +8,23 @@
 #include <tessera/runtime/matrix/panel_block.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// Tasks on the values of one panel that need to know where in the matrix they stand. In all of them
-/// `blocks` has the panel's blocks, `values` all their elements. They run at the speed of memory, whose cost
+/// Tasks on the values of one panel that need to know where in the matrix they stand. In all of them but
+/// the first `blocks` has the panel's blocks, `values` all their elements. They run at the speed of memory, whose cost
 /// predicts their time: no flops are counted. On CPUs and GPUs, with the same bits.
 namespace tessera::detail {
 
 /// In the diagonal blocks (equal block numbers; square) the strict upper triangle := the mirror image of the
 /// lower one; the diagonal := its real part (hermitian), zero (antisymmetric).
-/// | operand | mode       | shape               | what        |
-/// |---------|------------|---------------------|-------------|
-/// | blocks  | read       | array of PanelBlock | the panel's |
-/// | values  | read-write | array               | the panel's |
+/// | operand | mode       | shape          | what         |
+/// |---------|------------|----------------|--------------|
+/// | pattern | read       | packed pattern | the matrix'  |
+/// | values  | read-write | array          | the panel's  |
 template <class T>
 struct ImposeSymmetry {
   static constexpr const char* name = "impose_symmetry";
-  Read<Array<PanelBlock>> blocks;
+  Read<Array<std::int32_t>> pattern;
   ReadWrite<Array<T>> values;
+  std::int32_t row_panel, col_panel;
   Symmetry symmetry;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };

@@ -8,6 +8,7 @@
 #include <tests/codelets/block_sparse/random_values.hpp>
 #include <tests/support/device_array.hpp>
 
+#include <tessera/block_pattern.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
 #include <tessera/codelets/block_sparse/values/image_panels.hpp>
@@ -77,6 +78,15 @@ class Panels {
     blocks_ = upload(runtime_, make_blocks());
     lines_ = upload(runtime_, make_lines());
     order_ = upload(runtime_, make_order());
+    std::vector<Index> sizes;
+    std::vector<BlockCoordinate> coordinates;
+    for (const PanelBlock& block : make_blocks()) {
+      if (block.block_col == 0) sizes.push_back(block.rows);
+      coordinates.push_back({block.block_row, block.block_col});
+    }
+    BlockLayout layout;
+    layout.rows = layout.cols = BlockDimension::make(sizes, 1, {}, 1000);
+    pattern_ = BlockPattern::make(runtime_, layout, coordinates);
     x_ = upload(runtime_, random_values<T>(elements, 1));
     line_ = upload(runtime_, random_values<T>(order, 2));
   }
@@ -175,7 +185,11 @@ class Panels {
   void change_by_place() {
     for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::antisymmetric, Symmetry::hermitian})
       change(std::string("symmetry ") + static_cast<char>(symmetry), [&](Sequence& s, const Data& v) {
-        s.insert(ImposeSymmetry<T>{.blocks = blocks_, .values = v, .symmetry = symmetry});
+        s.insert(ImposeSymmetry<T>{.pattern = pattern_->packed(),
+                                   .values = v,
+                                   .row_panel = 0,
+                                   .col_panel = 0,
+                                   .symmetry = symmetry});
       });
     change("cut", [&](Sequence& s, const Data& v) {
       s.insert(CutBelowDiagonal<T>{.blocks = blocks_, .values = v});
@@ -312,6 +326,7 @@ class Panels {
 
   Runtime runtime_;
   Data blocks_, lines_, order_, x_, line_;
+  BlockPatternPointer pattern_;
   Outcomes<T> outcomes_;
   const T factor_ = random_scalar<T>(3, 4, 5);
 };
