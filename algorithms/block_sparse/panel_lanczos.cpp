@@ -12,8 +12,10 @@
 namespace tessera::detail {
 
 template <class T>
-WholeOperand<T>::WholeOperand(const BlockSparseMatrix<T>& a)
-    : making_(a.runtime()), whole_(both_halves(making_, a)) {
+WholeOperand<T>::WholeOperand(const BlockSparseMatrix<T>& a) {
+  Sequence making(a.runtime());
+  whole_ = both_halves(making, a);
+  finish(making);
   if (!whole_.valid()) return;
   const BlockPattern& pattern = whole_.pattern();
   which_.panels = word_of(pattern.panels());

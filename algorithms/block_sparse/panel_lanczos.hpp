@@ -13,6 +13,7 @@ namespace tessera::detail {
 template <class T>
 class WholeOperand {
  public:
+  /// Waits until it is made.
   explicit WholeOperand(const BlockSparseMatrix<T>& a);
   /// Where a GPU can read it so; else nothing here may be used.
   bool usable() const noexcept { return whole_.valid(); }
@@ -27,7 +28,6 @@ class WholeOperand {
   Rows row_moduli() const;
 
  private:
-  Sequence making_;
   BlockSparseMatrix<T> whole_;
   PanelsWithBlocks which_;
 };

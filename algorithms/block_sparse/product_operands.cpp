@@ -6,6 +6,7 @@
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/image_panels.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
+#include <tessera/runtime/kept.hpp>
 #include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -191,6 +192,7 @@ BlockSparseMatrix<T> both_halves(Sequence& sequence, const BlockSparseMatrix<T>&
   whole.symmetry = Symmetry::none;
   const WantedImage<T> wanted(a, Op::none, T(1), whole, {});
   if (!mirrors(wanted.shape)) return {};
+  const auto lock = lock_kept(a.runtime());  // plans
   return image_of(sequence, wanted, *ImagePlans::of(a.runtime()).find(wanted.shape, true).plan);
 }
 

@@ -121,6 +121,12 @@ void BlockAlgebra<T>::count_products() {
 }
 
 template <class T>
+IterationMonitor BlockAlgebra<T>::monitor() const {
+  if (!monitor_) return {};
+  return [this](const IterationStep& step) { return monitor_(step); };
+}
+
+template <class T>
 void BlockAlgebra<T>::count_products(Index products, double flop) noexcept {
   step_products_ += products;
   step_flop_ += flop;

@@ -87,10 +87,21 @@ class BlockAlgebra {
   void finish();
   /// Adds the products since the last step to the report: what belongs to no step.
   void count_products();
+  /// Calls this algebra's monitor, of which there is one: it may have a state. Null without one.
+  IterationMonitor monitor() const;
+  /// The present step is the one that another algebra has begun, of another precision: its time and its products.
+  template <class F>
+  void continue_step_of(BlockAlgebra<F>& other) {
+    other.finish();
+    count_products(std::exchange(other.step_products_, 0), std::exchange(other.step_flop_, 0));
+    step_began_ = other.step_began_;
+  }
   /// Counts the products of another computation as those of the present step.
   void count_products(Index products, double flop) noexcept;
 
  private:
+  template <class F>
+  friend class BlockAlgebra;
   Sequence& sequence();
   Runtime& runtime_;
   double filter_eps_;

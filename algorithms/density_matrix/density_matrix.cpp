@@ -127,8 +127,7 @@ Projector<T> projector(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& pr
 template <class F, class T>
 class Operands {
  public:
-  explicit Operands(const DensityProblem<T>& problem)
-      : problem_(problem), sequence_(problem.hamiltonian.runtime()) {
+  explicit Operands(const DensityProblem<T>& problem) : sequence_(problem.hamiltonian.runtime()) {
     const auto take = [&](const BlockSparseMatrix<T>* of, BlockSparseMatrix<F>& copy) {
       const BlockSparseMatrix<F>* taken = nullptr;
       if constexpr (std::is_same_v<F, T>) {
@@ -145,9 +144,14 @@ class Operands {
     density = take(problem.density, density_);
   }
   const BlockSparseMatrix<F>*hamiltonian, *overlap, *inverse_factor, *density;
+  /// Once they have been used.
+  /// @throws IterationEnded if they could not be made
+  void finish() {
+    const Status status = sequence_.wait();
+    if (!status.ok()) throw IterationEnded{status};
+  }
 
  private:
-  const DensityProblem<T>& problem_;
   Sequence sequence_;
   BlockSparseMatrix<F> hamiltonian_, overlap_, inverse_factor_, density_;
 };
@@ -168,14 +172,21 @@ BlockSparseMatrix<T> iterate_in(BlockAlgebra<T>& outer, const DensityProblem<T>&
                                 const DensityOptions& options, DensityMethod method,
                                 DensityResult<T>& result) {
   Runtime& runtime = outer.runtime();
-  BlockAlgebra<F> algebra(runtime, options.filter_eps, options.monitor, result);
-  const Operands<F, T> of(problem);
+  std::optional<BlockAlgebra<F>> own;
+  BlockAlgebra<F>& algebra = [&]() -> BlockAlgebra<F>& {
+    if constexpr (std::is_same_v<F, T>)
+      return outer;
+    else
+      return own.emplace(runtime, options.filter_eps, outer.monitor(), result);
+  }();
+  Operands<F, T> of(problem);
   OrthonormalBasis<F> basis;
   if (of.overlap && of.hamiltonian->rows() > 0)
     basis = OrthonormalBasis<F>(algebra, *of.overlap, of.inverse_factor, options,
                                 {.repaired = true, .half = !std::is_same_v<F, T>});
   const auto orthonormal = basis.to_orthonormal(algebra, *of.hamiltonian);
   algebra.finish();
+  of.finish();
   OrthonormalProblem<F> inner{
       .hamiltonian = orthonormal,
       .states = std::round(problem.electrons / problem.occupation),
@@ -198,7 +209,7 @@ BlockSparseMatrix<T> iterate_in(BlockAlgebra<T>& outer, const DensityProblem<T>&
   result.gap = found.gap;
   auto p = basis.from_orthonormal(algebra, found.x, of.hamiltonian->layout());
   algebra.finish();
-  algebra.count_products();
+  if (own) outer.continue_step_of(*own);
   result.inverse_factor = in_precision<T>(outer, std::move(basis.factor()));
   return in_precision<T>(outer, std::move(p));
 }
@@ -211,7 +222,8 @@ BlockSparseMatrix<T> by_iterations(BlockAlgebra<T>& algebra, const DensityProble
   if constexpr (!std::is_same_v<Single<T>, T>) {
     const bool purifies =
         method == DensityMethod::trs4 || method == DensityMethod::tc2 || method == DensityMethod::sp2;
-    if (purifies && iterates_in_single<T>(algebra.runtime()) &&
+    // A former Z does not tell the condition of S.
+    if (purifies && !problem.inverse_factor && iterates_in_single<T>(algebra.runtime()) &&
         options.mixed_precision.value_or(options.filter_eps >= 1e-7))
       try {
         return iterate_in<Single<T>>(algebra, problem, options, method, result);

@@ -96,8 +96,8 @@ struct DensityOptions {
   bool scaled = true;      ///< MatrixFunctionOptions::scaled
   /// trs4, tc2, sp2, purification, submatrix: of matrices in double the iterations are in float, and the last step in double:
   /// P's elements are then off by some float roundings over the gap (relative to the width of the spectrum), the energy by
-  /// their square. Not where S, scaled to the identity within blocks, has a condition above 200, nor of complex matrices where
-  /// there are GPUs. Unset: where the filter is at least 1e-7, as float tells no less apart.
+  /// their square. trs4, tc2 and sp2 not where S, scaled to the identity within blocks, has a condition above 200, or a
+  /// former Z is given (submatrix: the first of these); none of complex matrices where there are GPUs. Unset: where the filter is at least 1e-7, as float tells no less apart.
   std::optional<bool> mixed_precision{};
   /// submatrix: basis functions of a group of blocks, about. 0: those for which the submatrices are the least work.
   Index group_order = 0;

@@ -81,7 +81,7 @@ TEST_F(DensityBatchProgram, SpinChannelsHaveTheirElectrons) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   for (const char* text :
        {"\nH             2 of them, n = 12, ", "\nH 1           weight 1, 9 electrons, mu 9.",
-        ", energy 45, ", "\nenergy        76.5\n", ": passed\n"})
+        ", energy 45, ", "\nenergy        76.5", ": passed\n"})
     EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
