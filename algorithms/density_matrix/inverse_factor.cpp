@@ -23,7 +23,8 @@ BlockSparseMatrix<T> transformed(BlockAlgebra<T>& algebra, const BlockSparseMatr
 
 template <class T>
 double refine_inverse_factor(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& a, BlockSparseMatrix<T>& z,
-                             const MatrixFunctionOptions& options) {
+                             const MatrixFunctionOptions& options,
+                             const std::optional<PositiveInterval>& known) {
   constexpr const char* stage = "inverse_factor";
   const int order = options.order > 0 ? options.order : 3;
   ConvergenceTest<T> test(stage, options, order, a.rows());
@@ -36,7 +37,8 @@ double refine_inverse_factor(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T
     // A refined factor may be near enough.
     const bool far = convergence * std::sqrt(static_cast<double>(a.rows())) > 0.5;
     if (iteration == 1 && options.scaled && far)
-      contraction = {inverse_root_map(order), positive_interval(algebra.runtime(), t, stage)};
+      contraction = {inverse_root_map(order),
+                     known ? *known : positive_interval(algebra.runtime(), t, stage)};
     const bool last = test.last_step(iteration, convergence, contraction.near_one());
     const double scale = last ? 1 : contraction.next_scale(), root = std::sqrt(scale);
     // I - scale Z^H A Z
@@ -77,7 +79,8 @@ BlockSparseMatrix<T> start_of_inverse_factor(BlockAlgebra<T>& algebra, const Blo
 
 #define TESSERA_INSTANTIATE(T)                                                                            \
   template double refine_inverse_factor<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&,                 \
-                                           BlockSparseMatrix<T>&, const MatrixFunctionOptions&);          \
+                                           BlockSparseMatrix<T>&, const MatrixFunctionOptions&,           \
+                                           const std::optional<PositiveInterval>&);                       \
   template BlockSparseMatrix<T> start_of_inverse_factor<T>(BlockAlgebra<T>&, const BlockSparseMatrix<T>&, \
                                                            const BlockSparseMatrix<T>*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -27,13 +27,14 @@ template <class T>
 OrthonormalBasis<T>::OrthonormalBasis(BlockAlgebra<T>& algebra, const Matrix& overlap, const Matrix* former,
                                       const DensityOptions& options, FactorUse use) {
   factor_ = start_of_inverse_factor(algebra, overlap, former);
-  if (!former && by_polynomial(algebra, overlap, options.filter_eps, use)) return;
+  std::optional<PositiveInterval> spectrum;
+  if (!former && by_polynomial(algebra, overlap, options.filter_eps, use, spectrum)) return;
   MatrixFunctionOptions of_factor;
   of_factor.filter_eps = options.filter_eps;
   of_factor.order = options.factor_order;
   of_factor.iterations = options.iterations;
   of_factor.scaled = options.scaled;
-  refine_inverse_factor(algebra, overlap, factor_, of_factor);
+  refine_inverse_factor(algebra, overlap, factor_, of_factor, spectrum);
 }
 
 namespace {
@@ -47,12 +48,13 @@ std::array<double, 7> around_1(std::array<double, 7> q) {
 
 }  // namespace
 
-/// From Z0 in factor_; false if one polynomial is not enough: factor_ is as before.
+/// From Z0 in factor_; false if one polynomial is not enough: factor_ is as before. Sets the spectrum of Z0^H S Z0.
 template <class T>
 bool OrthonormalBasis<T>::by_polynomial(BlockAlgebra<T>& algebra, const Matrix& overlap, double filter_eps,
-                                        FactorUse use) {
+                                        FactorUse use, std::optional<PositiveInterval>& spectrum) {
   auto x = congruent(algebra, overlap, factor_);  // Y
   const PositiveInterval ends = positive_interval(algebra.runtime(), x, "inverse_factor");
+  spectrum = ends;
   if (use.half) require_well_conditioned({ends.lower, ends.upper});
   const double tolerance =
       std::max((use.repaired ? 1 : 0.01) * filter_eps, 16 * static_cast<double>(precision<T>));

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include <tessera/algorithms/density_matrix/block_algebra.hpp>
+#include <tessera/algorithms/density_matrix/contraction.hpp>
 #include <tessera/density_matrix.hpp>
 
 namespace tessera::detail {
@@ -50,7 +51,8 @@ class OrthonormalBasis {
   Matrix& factor() noexcept { return factor_; }
 
  private:
-  bool by_polynomial(BlockAlgebra<T>& algebra, const Matrix& overlap, double filter_eps, FactorUse use);
+  bool by_polynomial(BlockAlgebra<T>& algebra, const Matrix& overlap, double filter_eps, FactorUse use,
+                     std::optional<PositiveInterval>& spectrum);
   Matrix factor_;
 };
 

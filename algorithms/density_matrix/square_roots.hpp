@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/density_matrix/block_algebra.hpp>
+#include <optional>
+
+#include <tessera/algorithms/density_matrix/contraction.hpp>
 
 namespace tessera::detail {
 
@@ -20,10 +22,12 @@ SquareRoots<T> coupled_square_roots(BlockAlgebra<T>& algebra, const BlockSparseM
                                     const MatrixFunctionOptions& options);
 
 /// The iteration of inverse_factor from a matrix Z, which it replaces. Returns the estimated error.
+/// @param known the spectrum of Z^H A Z, if it is known
 /// @throws IterationEnded
 template <class T>
 double refine_inverse_factor(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& a, BlockSparseMatrix<T>& z,
-                             const MatrixFunctionOptions& options);
+                             const MatrixFunctionOptions& options,
+                             const std::optional<PositiveInterval>& known = {});
 
 /// Where that iteration begins: `start`, or the adjoint inverse Cholesky factors of A's diagonal blocks.
 template <class T>
