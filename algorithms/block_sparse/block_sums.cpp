@@ -98,7 +98,8 @@ void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix
     if (wanted.squares || has_trace(p) || (wanted.other && wanted.other->panel(p).valid()))
       panels_.push_back(p);
   if (panels_.empty()) return;
-  work_ = Data::scratch(runtime, panel_sum_bytes);
+  const std::size_t most = std::min<std::size_t>(panels_.size(), SummedPanels::most);
+  work_ = Data::scratch(runtime, runtime.gpus() > 0 ? panel_sum_bytes(most) : sizeof(double));
   for (std::span<const std::int32_t> left = panels_; !left.empty();) {
     const auto some = left.first(std::min<std::size_t>(left.size(), SummedPanels::most));
     left = left.subspan(some.size());

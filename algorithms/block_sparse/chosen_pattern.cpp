@@ -54,6 +54,7 @@ void ChosenPattern::take() {
     elements_[p] = mine[TotalsLayout::elements];
     identity_.first += static_cast<std::uint64_t>(mine[ChosenLayout::identity]);
     identity_.second += static_cast<std::uint64_t>(mine[ChosenLayout::identity + 1]);
+    diagonal_ += mine[TotalsLayout::diagonal];
     difference_ += blocks_[p] - like_->panel_blocks(panels_[i]);
     counted_ += mine[ChosenLayout::counted];
   }
@@ -66,8 +67,8 @@ Data ChosenPattern::make_packed() const {
 
 BlockPatternPointer ChosenPattern::pattern_of(Data packed) const {
   Runtime& runtime = like_->runtime();
-  const auto found =
-      BlockPattern::from_packed(runtime, like_->layout(), std::move(packed), blocks_, elements_, identity_);
+  const auto found = BlockPattern::from_packed(runtime, like_->layout(), std::move(packed), blocks_,
+                                               elements_, identity_, diagonal_);
   if (runtime.size() == 1) return found;
   std::vector<PanelIndex> index(static_cast<std::size_t>(like_->panels()));
   for (const Index p : panels_) index[static_cast<std::size_t>(p)] = found->index(p);

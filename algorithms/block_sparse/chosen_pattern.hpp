@@ -71,6 +71,7 @@ class ChosenPattern {
   Index difference_ = 0, counted_ = 0;
   std::vector<Index> blocks_, elements_;  // of each panel
   BlockPattern::Identity identity_{};     // of this rank's panels
+  Index diagonal_ = 0;                    // elements of their blocks on the diagonal
 };
 
 }  // namespace tessera::detail

@@ -111,6 +111,7 @@ void ProductPlan::take_panel(Index p, std::span<const std::int64_t> totals) {
   found_elements_[static_cast<std::size_t>(p)] = totals[TotalsLayout::elements];
   identity_.first += static_cast<std::uint64_t>(totals[TotalsLayout::identity]);
   identity_.second += static_cast<std::uint64_t>(totals[TotalsLayout::identity + 1]);
+  diagonal_ += totals[TotalsLayout::diagonal];
   counts.grown = totals[TotalsLayout::blocks] > c.panel_blocks(p);
   const Index m = extent(c.rows(), c.row_panel(p)), n = extent(c.cols(), c.col_panel(p));
   for (std::int32_t r = 0; r < layout_.inner_panels; ++r) {
@@ -155,7 +156,7 @@ BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& r
                                        .products = expected_products()},
                    {.execute_on = runtime.rank()});
   const auto found = BlockPattern::from_packed(runtime, c.layout(), std::move(packed), found_blocks_,
-                                               found_elements_, identity_);
+                                               found_elements_, identity_, diagonal_);
   if (runtime.size() == 1) return found;
   finish(*writing_);
   writing_.reset();

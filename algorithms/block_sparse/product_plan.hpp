@@ -153,6 +153,7 @@ class ProductPlan {
   ProductMask mask_;
   std::vector<std::int32_t> local_panels_;
   BlockPattern::Identity identity_{};                 // of C's panels of this rank
+  Index diagonal_ = 0;                                // elements of their blocks on the diagonal
   std::vector<Index> found_blocks_, found_elements_;  // of the panels of this rank
   Data local_numbers_, begins_, inner_numbers_, work_;
   std::unique_ptr<Sequence> writing_;  // of the pattern

@@ -166,72 +166,100 @@ BlockSparseMatrix<T> in_precision(BlockAlgebra<T>& algebra, BlockSparseMatrix<F>
                      : BlockSparseMatrix<T>();
 }
 
-/// P of states of occupation 1, by iterations in F; mu, the gap and Z go to the result.
+/// The algebra of another one's matrices in F: the same where that is its precision.
 template <class F, class T>
+class AlgebraIn {
+ public:
+  AlgebraIn(BlockAlgebra<T>& outer, double filter_eps, IterationReport& report) {
+    if constexpr (std::is_same_v<F, T>)
+      algebra_ = &outer;
+    else
+      algebra_ = &own_.emplace(outer.runtime(), filter_eps, outer.monitor(), report);
+  }
+  BlockAlgebra<F>& operator*() noexcept { return *algebra_; }
+
+ private:
+  std::optional<BlockAlgebra<F>> own_;
+  BlockAlgebra<F>* algebra_;
+};
+
+/// The present step goes on in another algebra, unless it is the same.
+template <class F, class T>
+void continue_in(BlockAlgebra<F>& algebra, BlockAlgebra<T>& before) {
+  if constexpr (!std::is_same_v<F, T>) algebra.continue_step_of(before);
+}
+
+/// P of states of occupation 1, by iterations in F between orthonormal bases in B; mu, the gap and Z go to the result.
+template <class F, class B, class T>
 BlockSparseMatrix<T> iterate_in(BlockAlgebra<T>& outer, const DensityProblem<T>& problem,
                                 const DensityOptions& options, DensityMethod method,
                                 DensityResult<T>& result) {
   Runtime& runtime = outer.runtime();
-  std::optional<BlockAlgebra<F>> own;
-  BlockAlgebra<F>& algebra = [&]() -> BlockAlgebra<F>& {
-    if constexpr (std::is_same_v<F, T>)
-      return outer;
-    else
-      return own.emplace(runtime, options.filter_eps, outer.monitor(), result);
-  }();
-  Operands<F, T> of(problem);
-  OrthonormalBasis<F> basis;
+  AlgebraIn<B, T> of_bases(outer, options.filter_eps, result);
+  AlgebraIn<F, B> of_iterations(*of_bases, options.filter_eps, result);
+  BlockAlgebra<B>& bases = *of_bases;
+  BlockAlgebra<F>& algebra = *of_iterations;
+  Operands<B, T> of(problem);
+  OrthonormalBasis<B> basis;
   if (of.overlap && of.hamiltonian->rows() > 0)
-    basis = OrthonormalBasis<F>(algebra, *of.overlap, of.inverse_factor, options,
-                                {.repaired = true, .half = !std::is_same_v<F, T>});
-  const auto orthonormal = basis.to_orthonormal(algebra, *of.hamiltonian);
-  algebra.finish();
+    basis = OrthonormalBasis<B>(bases, *of.overlap, of.inverse_factor, options,
+                                {.repaired = true, .half = !std::is_same_v<B, T>});
+  auto in_basis = basis.to_orthonormal(bases, *of.hamiltonian);
+  BlockSparseMatrix<B> begin;
+  if (of.density) {
+    begin = basis.density_to_orthonormal(bases, bases.in_layout(*of.density, of.hamiltonian->layout()),
+                                         of.overlap);
+    bases.scale(1 / problem.occupation, begin);
+  }
+  bases.finish();
   of.finish();
-  OrthonormalProblem<F> inner{
+  continue_in(algebra, bases);
+  const auto orthonormal = in_precision<F>(algebra, std::move(in_basis)),
+             start = in_precision<F>(algebra, std::move(begin));
+  const OrthonormalProblem<F> inner{
       .hamiltonian = orthonormal,
       .states = std::round(problem.electrons / problem.occupation),
       .occupation = problem.occupation,
       .spectrum = spectrum_of(runtime, orthonormal),
       .gap = method == DensityMethod::sp2 || method == DensityMethod::sign ? problem.gap : std::nullopt,
-      .chemical_potential = problem.chemical_potential};
-  BlockSparseMatrix<F> start;
-  if (of.density) {
-    start = basis.density_to_orthonormal(algebra, algebra.in_layout(*of.density, of.hamiltonian->layout()),
-                                         of.overlap);
-    algebra.scale(1 / problem.occupation, start);
-    inner.start = &start;
-  }
+      .chemical_potential = problem.chemical_potential,
+      .start = start.valid() ? &start : nullptr};
   DensityOptions in_steps = options;
   in_steps.tolerance = idempotency_tolerance<T>(options);  // what the last step, in T, is to leave
   auto found = projector(algebra, inner, method, in_steps);
   algebra.finish();
   result.chemical_potential = found.chemical_potential;
   result.gap = found.gap;
-  auto p = basis.from_orthonormal(algebra, found.x, of.hamiltonian->layout());
-  algebra.finish();
-  if (own) outer.continue_step_of(*own);
+  continue_in(bases, algebra);
+  auto p =
+      basis.from_orthonormal(bases, in_precision<B>(bases, std::move(found.x)), of.hamiltonian->layout());
+  bases.finish();
+  continue_in(outer, bases);
   result.inverse_factor = in_precision<T>(outer, std::move(basis.factor()));
   return in_precision<T>(outer, std::move(p));
 }
 
-/// The same, the purifications in half the precision where that is asked for and S allows it.
+/// The same, the purifications in half the precision where that is asked for, and the bases, too, if S allows it.
 template <class T>
 BlockSparseMatrix<T> by_iterations(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem,
                                    const DensityOptions& options, DensityMethod method,
                                    DensityResult<T>& result) {
-  if constexpr (!std::is_same_v<Single<T>, T>) {
+  using Half = Single<T>;
+  if constexpr (!std::is_same_v<Half, T>) {
     const bool purifies =
         method == DensityMethod::trs4 || method == DensityMethod::tc2 || method == DensityMethod::sp2;
-    // A former Z does not tell the condition of S.
-    if (purifies && !problem.inverse_factor && iterates_in_single<T>(algebra.runtime()) &&
-        options.mixed_precision.value_or(options.filter_eps >= 1e-7))
-      try {
-        return iterate_in<Single<T>>(algebra, problem, options, method, result);
-      } catch (const IllConditioned&) {
-        // Z would be off by rounding times the condition of S.
-      }
+    if (purifies && iterates_in_single<T>(algebra.runtime()) &&
+        options.mixed_precision.value_or(options.filter_eps >= 1e-7)) {
+      // A former Z does not tell the condition of S.
+      if (!problem.inverse_factor) try {
+          return iterate_in<Half, Half>(algebra, problem, options, method, result);
+        } catch (const IllConditioned&) {
+          // Z would be off by rounding times the condition of S.
+        }
+      return iterate_in<Half, T>(algebra, problem, options, method, result);
+    }
   }
-  return iterate_in<T>(algebra, problem, options, method, result);
+  return iterate_in<T, T>(algebra, problem, options, method, result);
 }
 
 /// From P of states of occupation 1: the last step, unless P has been purified, which makes P as idempotent in the
@@ -252,9 +280,12 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
     result.energy = value(std::move(energy));
   };
   // A step leaves three times the square; seldom is one not enough. P's norm is not that of its states, whose number
-  // tells, too, how far they are from full and empty.
+  // tells, too, how far they are from full and empty. What the filter leaves out changes the energy by the order of
+  // its square: nobody sees less.
   constexpr Index most = 2;
-  const double tolerance = idempotency_tolerance<T>(options);
+  const double unseen =
+                   options.tolerance > 0 ? 0 : 30 * options.filter_eps * std::min(options.filter_eps, 1e-4),
+               tolerance = std::max(idempotency_tolerance<T>(options), unseen);
   double before = purified ? 0 : 1, last = 4, broken = 1;
   if (purified) measure();
   for (Index iteration = 1; !purified && iteration <= most && before < 0.5 * last &&

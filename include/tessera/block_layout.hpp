@@ -122,11 +122,12 @@ struct BlockLayout {
 };
 
 /// Elements of a panel that suit a dimension dealt out to so many owners. The tasks of a product are the
-/// triples of panels: with GPUs, which want few and large ones, five panels for every owner, so that a tenth
-/// of all blocks of 23 in 11500 rows makes 10^4 products a task; without, four times the square root of the
-/// workers of a rank, and at least eight: sixteen panels of a product for every worker, so that few wait for
-/// the last ones. Beyond 8192 elements a panel is large enough for any worker. The order in which a product
-/// adds up depends on the panels.
+/// triples of panels. GPUs want few and large ones: five panels for every owner, so that a tenth of all blocks
+/// of 23 in 11500 rows makes 10^4 products a task; three of at least 3000 elements for the one GPU of one
+/// process, which shares no work. Without, four times the square root of the workers of a rank, and at least
+/// eight: sixteen panels of a product for every worker, so that few wait for the last ones. Beyond 8192
+/// elements, 16384 for one GPU, a panel is large enough for any worker. The order in which a product adds up
+/// depends on the panels.
 Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_count);
 
 /// The number of owners for suitable_panel_elements along both dimensions of a grid: panels of equal size, so

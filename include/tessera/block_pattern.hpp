@@ -79,12 +79,12 @@ class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
   static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
                                                          std::vector<PanelIndex> panels);
   /// The same from a packed pattern that a task writes (packed()), whose panels have so many blocks and
-  /// elements. It is the whole pattern: with several ranks one that this rank has for itself, of its panels,
+  /// elements, and all together so many elements of blocks on the diagonal. It is the whole pattern: with several ranks one that this rank has for itself, of its panels,
   /// whose index is asked for and then given to from_panels.
   static std::shared_ptr<const BlockPattern> from_packed(Runtime& runtime, const BlockLayout& layout,
                                                          Data packed, std::vector<Index> panel_blocks,
-                                                         std::vector<Index> panel_elements,
-                                                         Identity identity);
+                                                         std::vector<Index> panel_elements, Identity identity,
+                                                         Index diagonal_elements);
 
   /// @throws InvalidArgument for coordinates outside, or without a place in a symmetric layout
   static void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks);
@@ -204,7 +204,7 @@ class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
   mutable Data packed_;
   std::vector<Index> panel_blocks_, blocks_before_, panel_elements_;
   Index blocks_ = 0, elements_ = 0;
-  Index diagonal_elements_ = 0;                  // with several ranks
+  Index diagonal_elements_ = 0;                  // with several ranks, or of a packed pattern
   bool packed_first_ = false;                    // the index is made from packed_
   std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
   mutable std::once_flag packing_;               // of packed_, or of the index

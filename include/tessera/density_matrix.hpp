@@ -86,8 +86,8 @@ struct DensityOptions {
   /// Of all products (MultiplyOptions::filter_eps), but for the last step's. The error of P's elements falls with it,
   /// that of the energy with its square.
   double filter_eps = 1e-6;
-  /// Idempotency ||P S P - P||_F / ||P||_F that the last step may leave; 0: 1e-4 times the filter (without one:
-  /// rounding). At a temperature what the polynomials may leave of 2 f; 0: a hundredth of the filter (without
+  /// Idempotency ||P S P - P||_F / ||P||_F that the last step may leave; 0: 1e-4 times the filter, or 30 times
+  /// its square if that is more (without one: rounding). At a temperature what the polynomials may leave of 2 f; 0: a hundredth of the filter (without
   /// one: rounding).
   double tolerance = 0;
   Index iterations = 100;  ///< of each iteration, at most
@@ -96,8 +96,9 @@ struct DensityOptions {
   bool scaled = true;      ///< MatrixFunctionOptions::scaled
   /// trs4, tc2, sp2, purification, submatrix: of matrices in double the iterations are in float, and the last step in double:
   /// P's elements are then off by some float roundings over the gap (relative to the width of the spectrum), the energy by
-  /// their square. trs4, tc2 and sp2 not where S, scaled to the identity within blocks, has a condition above 200, or a
-  /// former Z is given (submatrix: the first of these); none of complex matrices where there are GPUs. Unset: where the filter is at least 1e-7, as float tells no less apart.
+  /// their square. Where S, scaled to the identity within blocks, has a condition above 200, or a former Z is given,
+  /// trs4, tc2 and sp2 have Z and what it multiplies in T, and submatrix has all; complex matrices are in T where
+  /// there are GPUs. Unset: where the filter is at least 1e-7, as float tells no less apart.
   std::optional<bool> mixed_precision{};
   /// submatrix: basis functions of a group of blocks, about. 0: those for which the submatrices are the least work.
   Index group_order = 0;

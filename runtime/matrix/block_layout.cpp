@@ -14,15 +14,18 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr Index fewest_panels = 8, least_panel = 256;
 /// Kernels keep a bit for each pair of a panel's block rows and columns. Only panels of empty blocks, or of
 /// blocks of one element, reach this number.
 constexpr Index max_blocks_of_panel = 1 << 15;
 
-/// Cuts a dimension into `panels` panels for every owner, none too small for a task.
-Index choose_panel_elements(Index elements, int owner_count, Index panels = fewest_panels,
-                            Index least = least_panel) {
-  return std::clamp<Index>(ceil_div(elements, panels * owner_count), least, 8192);
+/// How a dimension is cut: into so many panels for every owner, of so many elements.
+struct PanelRule {
+  Index panels, least, most;
+};
+constexpr PanelRule without_gpus{8, 256, 8192}, with_gpus{5, 736, 8192}, with_one_gpu{3, 3000, 16384};
+
+Index choose_panel_elements(Index elements, int owner_count, const PanelRule& rule = without_gpus) {
+  return std::clamp<Index>(ceil_div(elements, rule.panels * owner_count), rule.least, rule.most);
 }
 
 }  // namespace
@@ -190,9 +193,14 @@ std::uint64_t BlockLayout::hash(const Runtime& runtime) const {
 }
 
 Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_count) {
-  if (runtime.gpus() > 0) return choose_panel_elements(elements, owner_count, 5, 736);
-  const auto panels = static_cast<Index>(std::ceil(4 * std::sqrt(double(runtime.common_workers()))));
-  return choose_panel_elements(elements, owner_count, std::max(panels, fewest_panels));
+  if (runtime.gpus() == 1 && runtime.size() == 1)
+    return choose_panel_elements(elements, owner_count, with_one_gpu);
+  if (runtime.gpus() > 0) return choose_panel_elements(elements, owner_count, with_gpus);
+  PanelRule rule = without_gpus;
+  rule.panels =
+      std::max(rule.panels,
+               static_cast<Index>(std::ceil(4 * std::sqrt(static_cast<double>(runtime.common_workers())))));
+  return choose_panel_elements(elements, owner_count, rule);
 }
 
 int owners_for_panels(const ProcessGrid& grid) noexcept {

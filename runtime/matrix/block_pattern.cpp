@@ -230,7 +230,7 @@ BlockPattern::Identity BlockPattern::identity_of_known() const {
 }
 
 Index BlockPattern::diagonal_elements() const {
-  return runtime_->size() == 1 ? diagonal_of_known() : diagonal_elements_;
+  return runtime_->size() == 1 && !packed_first_ ? diagonal_of_known() : diagonal_elements_;
 }
 
 /// The part of the panels that this rank knows.

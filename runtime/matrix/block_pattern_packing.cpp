@@ -61,11 +61,12 @@ using namespace detail;
 std::shared_ptr<const BlockPattern> BlockPattern::from_packed(Runtime& runtime, const BlockLayout& layout,
                                                               Data packed, std::vector<Index> panel_blocks,
                                                               std::vector<Index> panel_elements,
-                                                              Identity identity) {
+                                                              Identity identity, Index diagonal_elements) {
   const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
   pattern->packed_ = std::move(packed);
   pattern->packed_first_ = true;
   pattern->identity_ = identity;
+  pattern->diagonal_elements_ = diagonal_elements;
   pattern->panel_blocks_ = std::move(panel_blocks);
   pattern->panel_elements_ = std::move(panel_elements);
   pattern->complete();

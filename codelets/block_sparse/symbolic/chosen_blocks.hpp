@@ -8,10 +8,11 @@ namespace tessera::detail {
 
 /// Pairs of tasks that make a pattern by choosing blocks (find_kept.hpp, find_united.hpp) work like
 /// find_products and write_product_pattern: one counts, row by row; the host, which learns the sizes, makes
-/// room; the other writes. The numbers that the former has for a panel: those of TotalsLayout up to the
-/// identity; then one of its own.
+/// room; the other writes. The numbers that the former has for a panel: those that TotalsLayout has in common;
+/// then one of its own.
 struct ChosenLayout {
-  static constexpr std::int32_t identity = TotalsLayout::identity, counted = 4, size = 5;
+  static constexpr std::int32_t identity = TotalsLayout::identity, counted = TotalsLayout::common,
+                                size = TotalsLayout::common + 1;
 };
 
 /// What such a task takes, about, for the bytes of its operands.

@@ -26,20 +26,22 @@ struct TotalsLayout {
   std::int32_t inner_panels, together, sets, classes;
   static constexpr std::int32_t blocks = 0, elements = 1;  ///< of C after the product
   static constexpr std::int32_t identity = 2;              ///< two sums, for C's identity
+  static constexpr std::int32_t diagonal = 4;              ///< elements of blocks on the diagonal
+  static constexpr std::int32_t common = 5;                ///< so many numbers that all such tasks have
   /// Products and runs (blocks of C with products) of one inner panel.
   TESSERA_HOST_DEVICE constexpr std::int64_t products(std::int32_t inner,
                                                       std::int32_t number) const noexcept {
-    return 4 + 2 * (std::int64_t(inner) * classes + number);
+    return common + 2 * (std::int64_t(inner) * classes + number);
   }
   TESSERA_HOST_DEVICE constexpr std::int64_t runs(std::int32_t inner, std::int32_t number) const noexcept {
     return products(inner, number) + 1;
   }
   /// Runs of a set: of all its inner panels together.
   TESSERA_HOST_DEVICE constexpr std::int64_t set_runs(std::int32_t set, std::int32_t number) const noexcept {
-    return 4 + 2 * std::int64_t(inner_panels) * classes + std::int64_t(set) * classes + number;
+    return common + 2 * std::int64_t(inner_panels) * classes + std::int64_t(set) * classes + number;
   }
   TESSERA_HOST_DEVICE constexpr std::int64_t size() const noexcept {
-    return 4 + (2 * std::int64_t(inner_panels) + sets) * classes;
+    return common + (2 * std::int64_t(inner_panels) + sets) * classes;
   }
 };
 

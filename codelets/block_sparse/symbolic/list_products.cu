@@ -38,7 +38,7 @@ struct Listing {
 };
 
 /// Thread block (row, stack), each warp with a part of the row.
-__global__ void __launch_bounds__(max_parts* warp, 1)
+__global__ void __launch_bounds__(max_parts* warp, 2)
     count_listed_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
   const auto row = static_cast<std::int32_t>(blockIdx.x);
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(warp) sum_rows_kernel(const __grid_constant__ 
 /// Thread block (row, stack), each warp with a part of the row. What waits for memory is hidden by other
 /// warps: enough of them must fit.
 template <bool with_filter>
-__global__ void __launch_bounds__(max_parts* warp, 1)
+__global__ void __launch_bounds__(with_filter ? warp : max_parts* warp, with_filter ? 24 : 2)
     list_rows_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
   const auto row = static_cast<std::int32_t>(blockIdx.x);

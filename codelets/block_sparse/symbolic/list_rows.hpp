@@ -109,8 +109,8 @@ TESSERA_ROW void count_columns(const RowTeam& team, const RowGroup& group, const
   open_row(group, at, next);
   for_each_share_of_a(team, at, panels, [&](std::int32_t i, BlockRange blocks) {
     for_each_product(
-        group, at, panels.number[i], k, blocks, [](std::int32_t, std::int32_t) { return 0; },
-        [&](std::int32_t j, int) {
+        group, at, panels.number[i], k, blocks, [](std::int32_t, std::int32_t) { return false; },
+        [&](std::int32_t j, bool, std::int32_t) {
           if (!masked || next[j] >= 0) ++next[j];
         });
   });
@@ -213,24 +213,26 @@ TESSERA_ROW void sum_rows(const RowGroup& group, const PackedSide& rows, std::in
 /// What passes the filter in one row: norms are of the blocks of all panels.
 struct RowFilter {
   const double *norms_a, *norms_b;  ///< squares
-  double limit;
+  double limit, square;             ///< of the limit; 0: too small to compare with
+  /// Whether the product of the norms is not below the limit. Squares tell where rounding cannot matter.
   TESSERA_ROW bool passes(const PackedPanel& a, std::int32_t left, const PackedPanel& b,
                           std::int32_t right) const {
-    return !(sqrt(norms_a[a.before + left]) * sqrt(norms_b[b.before + right]) < limit);
+    constexpr double rounding = 1e-12;
+    const double of_a = norms_a[a.before + left], of_b = norms_b[b.before + right];
+    if (square > 0) {
+      if (of_a * of_b > (1 + rounding) * square) return true;
+      if (of_a * of_b < (1 - rounding) * square) return false;
+    }
+    return !(sqrt(of_a) * sqrt(of_b) < limit);
   }
 };
 /// `blocks`: for each row of blocks of C those of op(A); null: those of A.
 TESSERA_ROW RowFilter row_filter(const ProductRow& at, const ListFilter& filter, const std::int32_t* blocks,
                                  const double* norms_a, const double* norms_b) {
   const std::int32_t here = blocks ? blocks[at.first_row + at.row] : at.blocks_of_a();
-  return {norms_a - filter.before_a, norms_b - filter.before_b, filter.eps / (here > 1 ? here : 1)};
+  const double limit = filter.eps / (here > 1 ? here : 1), square = limit * limit;
+  return {norms_a - filter.before_a, norms_b - filter.before_b, limit, square > 1e-290 ? square : 0};
 }
-
-/// A product, and whether it passes the filter.
-struct ListedProduct {
-  StackEntry entry;
-  bool passes;
-};
 
 /// Runs keep their places; what the filter has left out is missing at their ends. For one class of inner
 /// blocks, after its entries, in a team of one: scratch.next tells where they end.
@@ -328,13 +330,14 @@ TESSERA_ROW void list_row(const RowTeam& team, const RowGroup& group, const Prod
       for_each_product(
           group, at, panels.number[i], k, blocks,
           [&](std::int32_t left, std::int32_t right) {
-            return ListedProduct{StackEntry(a.offset[left], b.offset[right], i),
-                                 !with_filter || filter.passes(a, left, b, right)};
+            // Below 0: the filter leaves it out. One word a product is what registers have room for.
+            const std::int32_t offset = b.offset[right];
+            return !with_filter || filter.passes(a, left, b, right) ? offset : ~offset;
           },
-          [&](std::int32_t j, const ListedProduct& product) {
+          [&](std::int32_t j, std::int32_t offset, std::int32_t left) {
             if (masked && next[j] <= 0) return;
-            if (product.passes)
-              to[next[j]++ - 1 - first] = product.entry;
+            if (offset >= 0)
+              to[next[j]++ - 1 - first] = StackEntry(a.offset[left], offset, i);
             else
               left_out.count(at, j);
           });

@@ -131,7 +131,7 @@ TESSERA_ROW void take_rows(const RowGroup& group, const PackedPanel& b, std::int
     do {
       TESSERA_UNROLL
       for (int v = 0; v < strides; ++v)
-        if (column[u][v] >= 0) take(column[u][v], seen[u][v]);
+        if (column[u][v] >= 0) take(column[u][v], seen[u][v], left + u);
       begin += strides * RowGroup::size;
       if (all_short || begin >= end) break;
       read(u, begin, end);
@@ -140,7 +140,7 @@ TESSERA_ROW void take_rows(const RowGroup& group, const PackedPanel& b, std::int
   }
 }
 
-/// Calls take(column, look(block of A, block of B)) for the products of some blocks of the row of A in one
+/// Calls take(column, look(block of A, block of B), block of A) for the products of some blocks of the row of A in one
 /// inner panel, of inner blocks of one class or of any, in ascending order of the inner index: what one inner
 /// index has written for the group is seen by the next. `look` only reads, and may be called earlier.
 template <class Look, class Take>
@@ -148,8 +148,8 @@ TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, s
                                   std::int32_t inner_class, BlockRange blocks, const Look& look,
                                   const Take& take) {
   // Of short rows of B many are read at a time, of long ones few: what is read has to fit the registers.
-  constexpr bool alone = RowGroup::size == 1, narrow = sizeof(look(0, 0)) <= sizeof(std::int32_t);
-  constexpr int short_rows = alone ? 1 : 8, long_rows = !alone && narrow ? 2 : 1, strides = alone ? 1 : 4;
+  constexpr bool alone = RowGroup::size == 1, blind = sizeof(look(0, 0)) == 1;  // only columns
+  constexpr int short_rows = alone ? 1 : 8, long_rows = !alone && blind ? 2 : 1, strides = alone ? 1 : 4;
   const PackedPanel a = at.a.panel(at.row_panel, inner_panel), b = at.b.panel(inner_panel, at.col_panel);
   if (a.blocks == 0 || b.blocks == 0) return;
   const std::int32_t first_inner = at.inner.first[inner_panel];
@@ -179,7 +179,7 @@ TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, s
                                   std::int32_t inner_class, const Take& take) {
   for_each_product(
       group, at, inner_panel, inner_class, blocks_of_row(at.a.panel(at.row_panel, inner_panel), at.row),
-      [](std::int32_t, std::int32_t) { return 0; }, [&](std::int32_t j, int) { take(j); });
+      [](std::int32_t, std::int32_t) { return false; }, [&](std::int32_t j, bool, std::int32_t) { take(j); });
 }
 
 /// Counts by classes of columns: in a register where there is one class.
@@ -239,24 +239,26 @@ struct CountScratch {
   }
 };
 
-/// Adds the blocks that `found` names, their elements and what they add to the pattern's identity to the
-/// totals of the row's panel; row_counts := blocks and elements.
+/// Adds the blocks that `found` names, their elements, those on the diagonal, and what they add to the pattern's
+/// identity to the totals of the row's panel; row_counts := blocks and elements.
 TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const RowBits* found,
                              std::int64_t* totals, std::int32_t* row_counts) {
-  std::int32_t blocks = 0, elements = 0;
+  std::int32_t blocks = 0, elements = 0, diagonal = 0;
   std::uint64_t identity[2] = {0, 0};
-  const std::int32_t words = words_for(at.columns);
+  const std::int32_t words = words_for(at.columns), number = at.rows.number[at.first_row + at.row];
   const std::int64_t panel = at.row_panel + std::int64_t(at.col_panel) * at.c.header().row_panels;
   for (std::int32_t w = group.lane; w < words; w += RowGroup::size)
     for (RowBits bits = found[w]; bits != 0; bits &= bits - 1) {
       const std::int32_t j = 32 * w + RowGroup::first(bits);
       ++blocks;
       elements += at.size * at.col_size(j);
+      if (at.cols.number[at.first_col + j] == number) diagonal = at.size * at.col_size(j);
       identity[0] += block_identity(panel, at.row, j, first_identity_seed);
       identity[1] += block_identity(panel, at.row, j, second_identity_seed);
     }
   blocks = group.sum(blocks);
   elements = group.sum(elements);
+  diagonal = group.sum(diagonal);
   for (int i = 0; i < 2; ++i) {
     identity[i] = group.sum(identity[i]);
     if (group.lane == 0)
@@ -267,6 +269,7 @@ TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const 
   row_counts[1] = elements;
   RowGroup::add(totals[TotalsLayout::blocks], std::int64_t(blocks));
   RowGroup::add(totals[TotalsLayout::elements], std::int64_t(elements));
+  if (diagonal > 0) RowGroup::add(totals[TotalsLayout::diagonal], std::int64_t(diagonal));
 }
 
 /// What the row contributes to the totals of its panel, and its blocks and elements after the product.

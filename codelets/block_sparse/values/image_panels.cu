@@ -51,7 +51,7 @@ struct Mirror {
   bool stored_conjugated, mirror_conjugated;
 };
 
-/// A warp takes a block of the destination.
+/// A warp takes some blocks of the destination.
 template <class S>
 __global__ void __launch_bounds__(threads) mirror_kernel(const __grid_constant__ Mirror<S> of) {
   const PackedPattern half(of.half), whole(of.whole);
@@ -60,22 +60,36 @@ __global__ void __launch_bounds__(threads) mirror_kernel(const __grid_constant__
                     mirror = half.panel(of.col_panel, of.row_panel);
   const PackedSide rows = whole.rows(), cols = whole.cols();
   const std::int32_t row_count = rows.blocks(of.row_panel), first_row = rows.first[of.row_panel],
-                     first_col = cols.first[of.col_panel],
-                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32);
-  for (auto b = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32); b < to.blocks;
-       b += stride) {
-    const std::int32_t i = row_of_block(to, row_count, b), j = to.column[b];
-    const std::int32_t m = rows.size[first_row + i], n = cols.size[first_col + j];
-    const std::int32_t same = of.stored ? find_block(stored, i, j) : -1,
-                       across = same >= 0 ? -1 : find_block(mirror, j, i);
-    if (same < 0 && across < 0) continue;
-    const S* const from = same >= 0 ? of.stored + stored.offset[same] : of.mirror + mirror.offset[across];
-    const S factor = same >= 0 ? of.stored_factor : of.mirror_factor;
-    const bool conjugated = same >= 0 ? of.stored_conjugated : of.mirror_conjugated;
-    S* const block = of.destination + to.offset[b];
-    for (std::int32_t e = threadIdx.x % 32; e < m * n; e += 32) {
-      const S element = from[same >= 0 ? e : e / m + e % m * n];
-      block[e] = times(factor, conjugated ? device::conj(element) : element);
+                     first_col = cols.first[of.col_panel], together = looked_up(to.blocks),
+                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32) * together;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (auto first = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32) * together;
+       first < to.blocks; first += stride) {
+    const std::int32_t b = first + lane;
+    std::int32_t at = 0, m = 0, n = 0, same = -1, across = -1;  // the block, and where its values are
+    if (lane < together && b < to.blocks) {
+      const std::int32_t i = row_of_block(to, row_count, b), j = to.column[b];
+      at = to.offset[b];
+      m = rows.size[first_row + i];
+      n = cols.size[first_col + j];
+      if (of.stored) same = find_block(stored, i, j);
+      if (same < 0) across = find_block(mirror, j, i);
+      if (same >= 0) same = stored.offset[same];
+      if (across >= 0) across = mirror.offset[across];
+    }
+    for (int k = 0; k < together; ++k) {
+      const std::int32_t rows_here = of_lane(m, k), cols_here = of_lane(n, k), stored_at = of_lane(same, k),
+                         mirror_at = of_lane(across, k);
+      if (stored_at < 0 && mirror_at < 0) continue;
+      const bool is_stored = stored_at >= 0;
+      const S* const from = is_stored ? of.stored + stored_at : of.mirror + mirror_at;
+      const S factor = is_stored ? of.stored_factor : of.mirror_factor;
+      const bool conjugated = is_stored ? of.stored_conjugated : of.mirror_conjugated;
+      S* const block = of.destination + of_lane(at, k);
+      for (std::int32_t e = lane; e < rows_here * cols_here; e += 32) {
+        const S element = from[is_stored ? e : e / rows_here + e % rows_here * cols_here];
+        block[e] = times(factor, conjugated ? device::conj(element) : element);
+      }
     }
   }
 }

@@ -39,6 +39,18 @@ __device__ Complex<R> plus(Complex<R> a, Complex<R> b) {
 
 inline constexpr int panel_threads = 256;
 
+/// Of so many blocks those whose places the lanes of a warp look up at a time, each one of them: the searches wait for
+/// memory together. One where there are warps enough.
+__device__ inline std::int32_t looked_up(std::int32_t blocks) {
+  const std::int32_t warps = static_cast<std::int32_t>(gridDim.x) * (panel_threads / 32);
+  return min(max(blocks / warps, 1), 8);
+}
+/// What lane k of the warp has.
+template <class X>
+__device__ X of_lane(X x, int k) {
+  return __shfl_sync(0xffffffffu, x, k);
+}
+
 struct Position {
   Index row, col;
 };

@@ -70,7 +70,7 @@ __device__ void join(const Sums& mine, double* partial) {
   partial[threadIdx.x] = sum;
 }
 
-/// Part blockIdx.x of panel blockIdx.y of the task's; a warp takes a block at a time.
+/// Part blockIdx.x of panel blockIdx.y of the task's; each warp has as many blocks that follow each other.
 template <class S>
 __global__ void __launch_bounds__(panel_threads)
     sum_kernel(const __grid_constant__ Summed<S> of, double* partial) {
@@ -82,23 +82,40 @@ __global__ void __launch_bounds__(panel_threads)
   const PackedPanel other =
       others ? PackedPattern(of.other_pattern).panel(row_panel, col_panel) : PackedPanel();
   const PackedSide rows = pattern.rows(), cols = pattern.cols();
-  const std::int32_t stride = panel_sum_parts * (panel_threads / 32);
+  constexpr int warps = panel_threads / 32;
+  const std::int64_t warp = blockIdx.x * warps + threadIdx.x / 32;
+  const auto begin_of = [&](std::int64_t share) {
+    return static_cast<std::int32_t>(panel.blocks * share / (panel_sum_parts * warps));
+  };
+  const std::int32_t begin = begin_of(warp), end = begin_of(warp + 1);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   Sums sums;
-  for (auto b = static_cast<std::int32_t>(blockIdx.x * (panel_threads / 32) + threadIdx.x / 32);
-       b < panel.blocks; b += stride) {
-    const std::int32_t row = row_of_block(panel, rows.blocks(row_panel), b);
-    const std::int32_t i = rows.first[row_panel] + row, j = cols.first[col_panel] + panel.column[b];
-    const bool image = of.symmetry != Symmetry::none && rows.number[i] != cols.number[j];
-    if (of.norms) {
-      const double norm = of.norms[panel.before + b];
-      if (sqrt(norm) < of.panels.eps) continue;
-      if (threadIdx.x % 32 == 0) sums.squares += image ? 2 * norm : norm;
+  for (std::int32_t first = begin; first < end; first += 32) {
+    // Each lane looks a block up; then all go through their values.
+    const std::int32_t b = first + lane;
+    std::int32_t i = 0, j = 0, at = -1, other_at = -1;
+    bool image = false;
+    if (b < end) {
+      const std::int32_t row = row_of_block(panel, rows.blocks(row_panel), b);
+      i = rows.first[row_panel] + row;
+      j = cols.first[col_panel] + panel.column[b];
+      image = of.symmetry != Symmetry::none && rows.number[i] != cols.number[j];
+      const double norm = of.norms ? of.norms[panel.before + b] : 0;
+      if (!of.norms || !(sqrt(norm) < of.panels.eps)) {
+        sums.squares += image ? 2 * norm : norm;
+        at = panel.offset[b];
+        const std::int32_t found = values && others ? find_block(other, row, panel.column[b]) : -1;
+        if (found >= 0) other_at = other.offset[found];
+      }
     }
-    if (!values) continue;
-    const std::int32_t found = others ? find_block(other, row, panel.column[b]) : -1;
-    add_block(of, values + panel.offset[b], found < 0 ? nullptr : others + other.offset[found],
-              Index(rows.size[i]), Index(cols.size[j]), Index(rows.element[i]), Index(cols.element[j]), image,
-              sums);
+    for (int k = 0; values && k < 32 && first + k < end; ++k) {
+      const std::int32_t here = of_lane(at, k), other_here = of_lane(other_at, k), row = of_lane(i, k),
+                         col = of_lane(j, k);
+      if (here >= 0)
+        add_block(of, values + here, other_here < 0 ? nullptr : others + other_here, Index(rows.size[row]),
+                  Index(cols.size[col]), Index(rows.element[row]), Index(cols.element[col]),
+                  of_lane(image, k), sums);
+    }
   }
   join(sums, partial + SumLayout::size * (std::int64_t(blockIdx.y) * panel_sum_parts + blockIdx.x));
 }

@@ -29,9 +29,11 @@ struct SummedPanels {
 };
 
 /// Thread blocks on a GPU for each panel; each has a partial result.
-inline constexpr int panel_sum_parts = 64;
-inline constexpr std::size_t panel_sum_bytes =
-    sizeof(double) * SumLayout::size * panel_sum_parts * SummedPanels::most;
+inline constexpr int panel_sum_parts = 256;
+/// Bytes of SumPanels::work for so many panels.
+constexpr std::size_t panel_sum_bytes(std::size_t panels) noexcept {
+  return sizeof(double) * SumLayout::size * panel_sum_parts * panels;
+}
 
 /// Sums over the blocks of panels, block by block in their order, in double. With a symmetry the mirror images
 /// of the blocks off the diagonal count, too (in scalar products if both matrices have one). On GPUs blocks

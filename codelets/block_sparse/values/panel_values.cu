@@ -145,25 +145,36 @@ struct Matching {
   bool conjugated, add, zero;
 };
 
-/// A warp takes a block of the destination.
+/// A warp takes some blocks of the destination.
 template <class S>
 __global__ void __launch_bounds__(threads)
     copy_matching_kernel(Matching matching, S factor, const S* __restrict__ source, S* destination) {
   const PackedPattern pattern(matching.to);
   const PackedPanel from = PackedPattern(matching.from).panel(matching.row_panel, matching.col_panel),
                     to = pattern.panel(matching.row_panel, matching.col_panel);
-  const std::int32_t rows = pattern.rows().blocks(matching.row_panel),
-                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32);
-  for (auto c = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32); c < to.blocks;
-       c += stride) {
-    const std::int32_t b = find_block(from, row_of_block(to, rows, c), to.column[c]);
-    if (b < 0 && !matching.zero) continue;
-    S* const block = destination + to.offset[c];
-    const Index count = (c + 1 < to.blocks ? Index(to.offset[c + 1]) : matching.elements) - to.offset[c];
-    for (Index i = threadIdx.x % 32; i < count; i += 32)
-      block[i] = b < 0 ? S(0)
-                       : moved(matching.conjugated, matching.add, factor, source[from.offset[b] + i],
-                               matching.add ? block[i] : S(0));
+  const std::int32_t rows = pattern.rows().blocks(matching.row_panel), together = looked_up(to.blocks),
+                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32) * together;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (auto first = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32) * together;
+       first < to.blocks; first += stride) {
+    const std::int32_t c = first + lane;
+    std::int32_t at = 0, count = 0, found = -1;  // the block, and where its values are in the source
+    if (lane < together && c < to.blocks) {
+      const std::int32_t b = find_block(from, row_of_block(to, rows, c), to.column[c]);
+      at = to.offset[c];
+      if (b >= 0 || matching.zero)
+        count =
+            static_cast<std::int32_t>((c + 1 < to.blocks ? Index(to.offset[c + 1]) : matching.elements) - at);
+      if (b >= 0) found = from.offset[b];
+    }
+    for (int k = 0; k < together; ++k) {
+      S* const block = destination + of_lane(at, k);
+      const std::int32_t here = of_lane(count, k), from_here = of_lane(found, k);
+      for (std::int32_t i = lane; i < here; i += 32)
+        block[i] = from_here < 0 ? S(0)
+                                 : moved(matching.conjugated, matching.add, factor,
+                                         source[Index(from_here) + i], matching.add ? block[i] : S(0));
+    }
   }
 }
 
@@ -174,7 +185,32 @@ struct NormedValues {
   Index elements[NormedPanels::most];
 };
 
-/// A warp takes a block of panel blockIdx.y of the task's.
+/// The norms of a panel's blocks, each by so many lanes of a warp.
+template <int lanes, class S>
+__device__ void norms_of(const PackedPanel& panel, const S* values, Index elements, double* norms) {
+  constexpr int blocks_at_once = 32 / lanes;
+  const std::int32_t stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32) * blocks_at_once;
+  const int lane = static_cast<int>(threadIdx.x) % lanes, place = static_cast<int>(threadIdx.x) % 32 / lanes;
+  for (auto first =
+           static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32) * blocks_at_once;
+       first < panel.blocks; first += stride) {
+    const std::int32_t b = first + place;
+    double sum = 0;
+    if (b < panel.blocks) {
+      const S* const block = values + panel.offset[b];
+      const Index count = (b + 1 < panel.blocks ? Index(panel.offset[b + 1]) : elements) - panel.offset[b];
+      for (Index i = lane; i < count; i += lanes) {
+        const double re = real(block[i]), im = imag(block[i]);
+        sum += re * re + im * im;
+      }
+    }
+    __syncwarp();
+    for (int mask = lanes / 2; mask > 0; mask /= 2) sum += exchange(sum, mask);
+    if (b < panel.blocks && lane == 0) norms[b] = sum;
+  }
+}
+
+/// Of panel blockIdx.y of the task's. A whole warp for a small block would mostly add up zeros.
 template <class S>
 __global__ void __launch_bounds__(threads)
     norms_kernel(const std::int32_t* words, const __grid_constant__ NormedPanels panels,
@@ -182,22 +218,12 @@ __global__ void __launch_bounds__(threads)
   const PackedPattern pattern(words);
   const std::int32_t number = panels.number[blockIdx.y], row_panels = pattern.header().row_panels;
   const PackedPanel panel = pattern.panel(number % row_panels, number / row_panels);
-  const S* const values = of.values[blockIdx.y];
+  const Index elements = of.elements[blockIdx.y];
   norms += panel.before - panels.before;
-  const std::int32_t stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32);
-  for (auto b = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32); b < panel.blocks;
-       b += stride) {
-    const S* const block = values + panel.offset[b];
-    const Index count =
-        (b + 1 < panel.blocks ? Index(panel.offset[b + 1]) : of.elements[blockIdx.y]) - panel.offset[b];
-    double sum = 0;
-    for (Index i = threadIdx.x % 32; i < count; i += 32) {
-      const double re = real(block[i]), im = imag(block[i]);
-      sum += re * re + im * im;
-    }
-    sum = warp_sum(sum);
-    if (threadIdx.x % 32 == 0) norms[b] = sum;
-  }
+  if (elements <= Index(128) * panel.blocks)
+    norms_of<8>(panel, of.values[blockIdx.y], elements, norms);
+  else
+    norms_of<32>(panel, of.values[blockIdx.y], elements, norms);
 }
 
 }  // namespace

@@ -138,8 +138,9 @@ TEST_F(MultiplyImagesDouble, NoHostWorkOnBlocksTheSecondTime) {
     const HostAccess from(nothing->packed(), HostAccess::Mode::read), to(packed, HostAccess::Mode::write);
     std::copy_n(from.array<const std::int32_t>().begin(), words, to.array<std::int32_t>().begin());
   }
-  const auto known = BlockPattern::from_packed(runtime(), a.layout(), std::move(packed), std::move(blocks),
-                                               std::move(elements), pattern.identity());
+  const auto known =
+      BlockPattern::from_packed(runtime(), a.layout(), std::move(packed), std::move(blocks),
+                                std::move(elements), pattern.identity(), pattern.diagonal_elements());
   const BlockSparseMatrix<double> same(known, std::move(values));
   const DenseMatrix expected = gemm(dense(a), dense(a));
   a = BlockSparseMatrix<double>();

@@ -164,4 +164,12 @@ TEST(BlockLayout, PanelsFollowTheWorkers) {
   }
 }
 
+/// The GPU of a process that has one takes large panels, and few.
+TEST(BlockLayout, OneGpuTakesThreePanels) {
+  Runtime runtime({.cores = 1});
+  if (runtime.gpus() != 1) GTEST_SKIP() << runtime.gpus() << " GPUs";
+  for (const auto& [elements, panel] : {std::pair(100, 3000), {6000, 3000}, {11500, 3834}, {96000, 16384}})
+    EXPECT_EQ(suitable_panel_elements(runtime, elements, 1), panel) << elements;
+}
+
 }  // namespace tessera::test

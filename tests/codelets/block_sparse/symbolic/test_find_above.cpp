@@ -41,6 +41,7 @@ BlockPatternPointer pattern_by_tasks(Runtime& runtime, const BlockLayout& layout
                             .of = of});
   std::vector<Index> blocks(panels.size()), elements(panels.size());
   BlockPattern::Identity identity{};
+  Index diagonal = 0;
   Index words = PackedPattern::words_without_panels(layout.rows->panels(), layout.rows->blocks(),
                                                     layout.cols->panels(), layout.cols->blocks());
   {
@@ -51,6 +52,7 @@ BlockPatternPointer pattern_by_tasks(Runtime& runtime, const BlockLayout& layout
       elements[p] = mine[TotalsLayout::elements];
       identity.first += static_cast<std::uint64_t>(mine[ChosenLayout::identity]);
       identity.second += static_cast<std::uint64_t>(mine[ChosenLayout::identity + 1]);
+      diagonal += mine[TotalsLayout::diagonal];
       const auto rows = layout.rows->panel(Index(p) % layout.rows->panels()).size();
       words += PackedPattern::panel_words(Index(rows), blocks[p]);
     }
@@ -65,7 +67,7 @@ BlockPatternPointer pattern_by_tasks(Runtime& runtime, const BlockLayout& layout
                              .result = result,
                              .of = of});
   EXPECT_TRUE(sequence.wait().ok());
-  return BlockPattern::from_packed(runtime, layout, std::move(result), blocks, elements, identity);
+  return BlockPattern::from_packed(runtime, layout, std::move(result), blocks, elements, identity, diagonal);
 }
 
 TEST(FindAbove, MakesThePatternOfTheHost) {

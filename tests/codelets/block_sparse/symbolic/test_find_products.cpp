@@ -138,6 +138,7 @@ class FindProductsTest {
     totals_ = download_values<std::int64_t>(totals);
     std::vector<Index> blocks, elements;
     BlockPattern::Identity identity{0, 0};
+    Index diagonal = 0;
     Index words = 9 + PackedPattern::side_words(rows_->panels(), rows_->blocks()) +
                   PackedPattern::side_words(cols_->panels(), cols_->blocks()) + 3 * c_->panels();
     for (Index p = 0; p < c_->panels(); ++p) {
@@ -145,6 +146,7 @@ class FindProductsTest {
       elements.push_back(total(p, TotalsLayout::elements));
       identity.first += static_cast<std::uint64_t>(total(p, TotalsLayout::identity));
       identity.second += static_cast<std::uint64_t>(total(p, TotalsLayout::identity + 1));
+      diagonal += total(p, TotalsLayout::diagonal);
       words += PackedPattern::panel_words(static_cast<Index>(rows_->panel(c_->row_panel(p)).size()),
                                           blocks.back());
     }
@@ -160,7 +162,8 @@ class FindProductsTest {
                                         .of_c = of_c(),
                                         .totals_size = layout_.size(),
                                         .products = 1});
-    result_ = BlockPattern::from_packed(runtime_, layout_c_, std::move(packed), blocks, elements, identity);
+    result_ = BlockPattern::from_packed(runtime_, layout_c_, std::move(packed), blocks, elements, identity,
+                                        diagonal);
     ASSERT_TRUE(sequence.wait().ok());
   }
   Index total(Index p, Index at) const { return totals_[static_cast<std::size_t>(p * layout_.size() + at)]; }
@@ -213,7 +216,7 @@ class FindProductsTest {
     for (Index p = 0; p < c_->panels(); ++p) {
       EXPECT_EQ(total(p, TotalsLayout::blocks), expected_->panel_blocks(p));
       EXPECT_EQ(total(p, TotalsLayout::elements), expected_->panel_elements(p));
-      for (std::int64_t at = TotalsLayout::identity + 2; at < layout_.size(); ++at) {
+      for (std::int64_t at = TotalsLayout::common; at < layout_.size(); ++at) {
         const auto found = numbers.find({p, at});
         ASSERT_EQ(total(p, at), found == numbers.end() ? 0 : found->second) << p << " " << at;
       }
@@ -224,6 +227,7 @@ class FindProductsTest {
     EXPECT_EQ(result_->identity(), expected_->identity());
     EXPECT_EQ(result_->blocks(), expected_->blocks());
     EXPECT_EQ(result_->elements(), expected_->elements());
+    EXPECT_EQ(result_->diagonal_elements(), expected_->diagonal_elements());
     for (Index p = 0; p < c_->panels(); ++p) {
       EXPECT_TRUE(result_->index(p).same_blocks(expected_->index(p))) << p;
       EXPECT_EQ(result_->index(p).offset, expected_->index(p).offset) << p;

@@ -271,7 +271,7 @@ class Panels {
 
   /// Sums over blocks, with and without norms, a threshold, a second matrix, the matrix itself as the second.
   void sum_blocks(const BlockPattern& pattern, const BlockPattern& other) {
-    const Data work = Data::scratch(runtime_, panel_sum_bytes);
+    const Data work = Data::scratch(runtime_, panel_sum_bytes(SummedPanels::most));
     const Data y = upload(runtime_, random_values<T>(elements, 3));
     for (const Symmetry symmetry : {Symmetry::none, Symmetry::antisymmetric, Symmetry::hermitian})
       for (const double eps : {0.0, 8.0})
