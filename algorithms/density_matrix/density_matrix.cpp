@@ -250,12 +250,12 @@ BlockSparseMatrix<T> by_iterations(BlockAlgebra<T>& algebra, const DensityProble
         method == DensityMethod::trs4 || method == DensityMethod::tc2 || method == DensityMethod::sp2;
     if (purifies && iterates_in_single<T>(algebra.runtime()) &&
         options.mixed_precision.value_or(options.filter_eps >= 1e-7)) {
-      // A former Z does not tell the condition of S.
-      if (!problem.inverse_factor) try {
-          return iterate_in<Half, Half>(algebra, problem, options, method, result);
-        } catch (const IllConditioned&) {
-          // Z would be off by rounding times the condition of S.
-        }
+      try {
+        // A former Z does not tell the condition of S.
+        if (!problem.inverse_factor) return iterate_in<Half, Half>(algebra, problem, options, method, result);
+      } catch (const IllConditioned&) {
+        // Z would be off by rounding times the condition of S.
+      }
       return iterate_in<Half, T>(algebra, problem, options, method, result);
     }
   }
