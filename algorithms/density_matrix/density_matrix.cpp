@@ -280,8 +280,8 @@ void finish_density(BlockAlgebra<T>& algebra, const DensityProblem<T>& problem, 
     result.energy = value(std::move(energy));
   };
   // A step leaves three times the square; seldom is one not enough. P's norm is not that of its states, whose number
-  // tells, too, how far they are from full and empty. What the filter leaves out changes the energy by the order of
-  // its square: nobody sees less.
+  // tells, too, how far they are from full and empty. The energy's share of what a step leaves is of its order, and the
+  // filter's share of the order of its square: another step for less is not worth its products.
   constexpr Index most = 2;
   const double unseen =
                    options.tolerance > 0 ? 0 : 30 * options.filter_eps * std::min(options.filter_eps, 1e-4),

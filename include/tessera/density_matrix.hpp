@@ -86,8 +86,9 @@ struct DensityOptions {
   /// Of all products (MultiplyOptions::filter_eps), but for the last step's. The error of P's elements falls with it,
   /// that of the energy with its square.
   double filter_eps = 1e-6;
-  /// Idempotency ||P S P - P||_F / ||P||_F that the last step may leave; 0: 1e-4 times the filter, or 30 times
-  /// its square if that is more (without one: rounding). At a temperature what the polynomials may leave of 2 f; 0: a hundredth of the filter (without
+  /// Idempotency ||P S P - P||_F / ||P||_F that the last step may leave; 0: 1e-4 times the filter (without one:
+  /// rounding); the step is repeated for more than that, and than 30 times the square of a filter of at most 1e-4 (of a
+  /// larger one: 3e-3 times the filter). At a temperature what the polynomials may leave of 2 f; 0: a hundredth of the filter (without
   /// one: rounding).
   double tolerance = 0;
   Index iterations = 100;  ///< of each iteration, at most

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(warp) sum_rows_kernel(const __grid_constant__ 
 }
 
 /// Thread block (row, stack), each warp with a part of the row. What waits for memory is hidden by other
-/// warps: enough of them must fit.
+/// warps: enough of them must fit. With a filter a row has one warp (shape_of_rows).
 template <bool with_filter>
 __global__ void __launch_bounds__(with_filter ? warp : max_parts* warp, with_filter ? 24 : 2)
     list_rows_kernel(const __grid_constant__ Listing listing) {

@@ -136,7 +136,7 @@ TEST_F(Program, BadMatrices) {
 TEST_F(Program, SolvesTheWaterPair) {
   const char* data = std::getenv("TESSERA_TEST_DATA");
   if (!data) GTEST_SKIP() << "TESSERA_TEST_DATA is not set";
-  for (const char* solver : {"auto", "one_stage"}) {
+  for (const char* solver : {"auto", "two_stage", "one_stage", "vendor"}) {
     const Outcome outcome =
         run(fmt::format("eigen --matrix {0}/water32_dzvp_H.mtx.gz --overlap {0}/water32_dzvp_S.mtx.gz "
                         "--electrons 256 --peer lapack --solver {1} --json {2}",
