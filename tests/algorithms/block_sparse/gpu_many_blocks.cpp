@@ -30,6 +30,7 @@ TYPED_TEST(GpuManyBlocks, ProductSumsAndFilter) {
   const BlockLayout layout{panel, panel, {}, is_complex<T> ? Symmetry::hermitian : Symmetry::symmetric};
   const test::Matrix<T> elements = test::random_dense<T>(layout, 7);
   const auto a = test::drawn_matrix(runtime, layout, elements, occupation, 7);
+  // 16896 warps run at a time: 132 multiprocessors, 16 thread blocks of 8.
   ASSERT_GT(a.pattern().blocks(), 4 * 16896);
   const test::Matrix<T> dense = test::drawn_dense(layout, elements, occupation, 7),
                         square = test::multiply(dense, dense);
@@ -49,7 +50,7 @@ TYPED_TEST(GpuManyBlocks, ProductSumsAndFilter) {
   const double eps = norm / 700;
   const Index blocks = c.pattern().blocks(), dropped = filter(c, eps);
   EXPECT_EQ(c.pattern().blocks(), blocks - dropped);
-  EXPECT_GT(c.pattern().blocks(), 16896);
+  EXPECT_GT(c.pattern().blocks(), 2 * 16896);
   Index small = 0;
   test::Matrix<T> kept = before;
   for (Index i = 0; i < panel->blocks(); ++i)
