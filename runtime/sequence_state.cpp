@@ -18,9 +18,42 @@ double now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-SequenceState::SequenceState(Runtime::Detail& owner) : runtime(owner) {
-  workers.resize(starpu_worker_get_count());
+void WorkerRecord::clear() noexcept {
+  if (last_end == 0) return;  // it has recorded nothing
+  last_end = 0;
+  std::fill(stages.begin(), stages.end(), StageRecord());
+  std::fill(codelets.begin(), codelets.end(), CodeletRecord());
+}
+
+std::vector<WorkerRecord> SpareRecords::take(std::size_t workers) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      std::vector<WorkerRecord> records = std::move(spare_.back());
+      spare_.pop_back();
+      return records;
+    }
+  }
+  return std::vector<WorkerRecord>(workers);
+}
+
+void SpareRecords::give(std::vector<WorkerRecord>&& records) noexcept {
+  for (WorkerRecord& record : records) record.clear();
+  const std::lock_guard lock(mutex_);
+  if (spare_.size() >= most) return;
+  try {
+    spare_.push_back(std::move(records));
+  } catch (...) {  // no memory to keep them in
+  }
+}
+
+SequenceState::SequenceState(Runtime::Detail& owner)
+    : runtime(owner), workers(owner.spare_records->take(starpu_worker_get_count())) {
   stage_names.emplace_back("start");
+}
+
+SequenceState::~SequenceState() {
+  runtime.spare_records->give(std::move(workers));
 }
 
 void SequenceState::fail(Failure&& other) noexcept {
@@ -223,7 +256,7 @@ namespace tessera {
 
 using namespace detail;
 
-Runtime::Detail::Detail() = default;
+Runtime::Detail::Detail() : spare_records(std::make_unique<detail::SpareRecords>()) {}
 Runtime::Detail::~Detail() = default;
 
 void Runtime::Detail::stop_kernels() noexcept {

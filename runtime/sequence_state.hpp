@@ -39,6 +39,20 @@ struct alignas(64) WorkerRecord {
   double last_end = 0;
   std::vector<StageRecord> stages = std::vector<StageRecord>(max_stages);
   std::vector<CodeletRecord> codelets = std::vector<CodeletRecord>(Codelet::all().size());
+  /// As a new one, but for the memory, which stays.
+  void clear() noexcept;
+};
+
+/// Records of sequences that are over, for the next ones: to make them anew takes as long as some tasks.
+class SpareRecords {
+ public:
+  std::vector<WorkerRecord> take(std::size_t workers);
+  void give(std::vector<WorkerRecord>&& records) noexcept;
+
+ private:
+  static constexpr std::size_t most = 32;
+  std::mutex mutex_;
+  std::vector<std::vector<WorkerRecord>> spare_;
 };
 
 /// The earliest failure of a sequence: stage first, then index.
@@ -54,6 +68,7 @@ struct Failure {
 /// destroys while they are still in StarPU's hands.
 struct SequenceState {
   explicit SequenceState(Runtime::Detail& owner);
+  ~SequenceState();
 
   Runtime::Detail& runtime;                          ///< outlives the Runtime if tasks may still run
   const std::uint64_t number = runtime.sequences++;  ///< the same on all ranks

@@ -24,6 +24,7 @@
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera::detail {
 
+class SpareRecords;
 class StarpuSurroundings;
 
 /// Kernels of one worker that have begun and not ended, and those that have ended; written by that worker.
@@ -67,6 +68,8 @@ void pass_on_node(starpu_data_handle_t handle, int node, starpu_data_access_mode
 namespace tessera {
 
 struct Runtime::Detail {
+  const std::unique_ptr<detail::SpareRecords>
+      spare_records;                           ///< first: sequences below may still give theirs back
   MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate
   MPI_Comm host_communicator = MPI_COMM_NULL;  ///< ours, for the collectives of the submitting thread
   MPI_Comm alarm_communicator = MPI_COMM_NULL;

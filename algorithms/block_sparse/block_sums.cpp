@@ -14,10 +14,22 @@ namespace {
 /// The panels that may have elements of the diagonal.
 std::vector<bool> holds_diagonal(const BlockPattern& pattern) {
   std::vector<bool> holds(static_cast<std::size_t>(pattern.panels()), false);
+  if (pattern.rows().same_panels(pattern.cols())) {
+    for (Index p = 0; p < pattern.row_panels(); ++p)
+      holds[static_cast<std::size_t>(pattern.panel(p, p))] = true;
+    return holds;
+  }
   for (const auto& [row, col] : blocks_on_diagonal(pattern.layout()))
     holds[static_cast<std::size_t>(
         pattern.panel(pattern.rows().panel_of(row), pattern.cols().panel_of(col)))] = true;
   return holds;
+}
+
+/// For a number for each block of this rank.
+Data room_for_norms(const BlockPattern& pattern) {
+  Index blocks = 0;
+  for (const std::int32_t p : local_panels(pattern)) blocks += pattern.panel_blocks(p);
+  return Data::bytes(pattern.runtime(), static_cast<std::size_t>(blocks) * sizeof(double), Data::every_rank);
 }
 
 }  // namespace
@@ -51,20 +63,15 @@ void insert_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
 
 template <class T>
 Data local_norms(Sequence& sequence, const BlockSparseMatrix<T>& matrix) {
-  const BlockPattern& pattern = matrix.pattern();
-  const std::vector<std::int32_t> panels = local_panels(pattern);
+  const std::vector<std::int32_t> panels = local_panels(matrix.pattern());
   if (panels.empty()) return {};
-  Index blocks = 0;
-  for (const std::int32_t p : panels) blocks += pattern.panel_blocks(p);
-  Data norms =
-      Data::bytes(sequence.runtime(), static_cast<std::size_t>(blocks) * sizeof(double), Data::every_rank);
+  Data norms = room_for_norms(matrix.pattern());
   insert_norms(sequence, matrix, panels, norms, 0, {.execute_on = sequence.runtime().rank()});
   return norms;
 }
 
 template <class T>
-BlockSums<T>::BlockSums(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted,
-                        const Data* norms)
+BlockSums<T>::BlockSums(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted)
     : pattern_(matrix.pattern_pointer()) {
   WantedSums<T> here = wanted;
   if (wanted.other && matrix.symmetry() != Symmetry::none && wanted.other->symmetry() == Symmetry::none) {
@@ -80,24 +87,20 @@ BlockSums<T>::BlockSums(Sequence& sequence, const BlockSparseMatrix<T>& matrix, 
       here.other = &moved_;
     }
   }
-  if (here.any()) insert(sequence, matrix, here, norms);
+  if (here.any()) insert(sequence, matrix, here);
 }
 
 template <class T>
-void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted,
-                          const Data* norms) {
+void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix,
+                          const WantedSums<T>& wanted) {
   Runtime& runtime = sequence.runtime();
   const bool by_norms = wanted.squares || wanted.eps > 0;
-  if (by_norms && !norms) {
-    formed_norms_ = local_norms(sequence, matrix);
-    norms = &formed_norms_;
-  }
   const std::vector<bool> diagonal = holds_diagonal(*pattern_);
   const auto has_trace = [&](Index p) { return wanted.trace && diagonal[static_cast<std::size_t>(p)]; };
   for (const std::int32_t p : local_panels(*pattern_))
-    if (wanted.squares || has_trace(p) || (wanted.other && wanted.other->panel(p).valid()))
-      panels_.push_back(p);
+    if (by_norms || has_trace(p) || (wanted.other && wanted.other->panel(p).valid())) panels_.push_back(p);
   if (panels_.empty()) return;
+  if (by_norms) norms_ = room_for_norms(*pattern_);
   const std::size_t most = std::min<std::size_t>(panels_.size(), SummedPanels::most);
   work_ = Data::scratch(runtime, runtime.gpus() > 0 ? panel_sum_bytes(most) : sizeof(double));
   for (std::span<const std::int32_t> left = panels_; !left.empty();) {
@@ -112,7 +115,7 @@ void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix
     for (const std::int32_t p : some) {
       const bool scalar_product = wanted.other && wanted.other->panel(p).valid();
       taken.number[taken.count] = p;
-      taken.values[taken.count] = scalar_product || has_trace(p) ? operand(matrix.panel(p)) : -1;
+      taken.values[taken.count] = by_norms || scalar_product || has_trace(p) ? operand(matrix.panel(p)) : -1;
       // A matrix times itself has each panel once.
       const bool itself = scalar_product && wanted.other->panel(p).handle() == matrix.panel(p).handle();
       taken.others[taken.count] = !scalar_product ? -1
@@ -127,7 +130,7 @@ void BlockSums<T>::insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix
                       .work = work_,
                       .panels = taken,
                       .symmetry = matrix.symmetry()};
-    if (by_norms) task.norms = *norms;
+    if (by_norms) task.norms = norms_;
     if (wanted.other) {
       task.other_pattern = wanted.other->pattern().packed();
       task.other_symmetry = wanted.other->symmetry();

@@ -46,19 +46,19 @@ struct WantedSums {
 template <class T>
 class BlockSums {
  public:
-  /// Inserts the tasks. `norms`: as local_norms makes them; null: they are formed if need be.
-  BlockSums(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted,
-            const Data* norms = nullptr);
+  /// Inserts the tasks.
+  BlockSums(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted);
+  /// As local_norms gives them, formed with the sums for squares and a filter; else not valid.
+  const Data& norms() const noexcept { return norms_; }
   /// When they are over. Collective; the same bits on all ranks.
   BlockTotals total() const;
 
  private:
-  void insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted,
-              const Data* norms);
+  void insert(Sequence& sequence, const BlockSparseMatrix<T>& matrix, const WantedSums<T>& wanted);
   const BlockPatternPointer pattern_;
   std::vector<std::int32_t> panels_;  // that are summed, of this rank
   std::vector<Data> sums_;            // SummedPanels::most panels each
-  Data formed_norms_, work_;
+  Data norms_, work_;
   BlockSparseMatrix<T> moved_;          // the other matrix where this one is
   std::unique_ptr<BlockSums> of_both_;  // the scalar product, where both halves of the matrix are needed
 };

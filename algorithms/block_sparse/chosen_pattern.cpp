@@ -20,20 +20,24 @@ PanelsOfC panels_of(const BlockPattern& pattern, std::span<const std::int32_t> p
 }
 
 Index packed_words(const BlockPattern& pattern, std::span<const std::int32_t> panels,
-                   std::span<const Index> blocks) noexcept {
+                   std::span<const PanelCounts> counts) noexcept {
   Index words = PackedPattern::words_without_panels(pattern.rows().panels(), pattern.rows().blocks(),
                                                     pattern.cols().panels(), pattern.cols().blocks());
   for (const Index p : panels)
     words += PackedPattern::panel_words(static_cast<Index>(pattern.rows().panel(pattern.row_panel(p)).size()),
-                                        blocks[static_cast<std::size_t>(p)]);
+                                        counts[static_cast<std::size_t>(p)].blocks);
   return words;
+}
+
+PanelCounts counts_of(std::span<const std::int64_t> totals) noexcept {
+  return {totals[TotalsLayout::blocks], totals[TotalsLayout::elements], totals[TotalsLayout::diagonal_blocks],
+          totals[TotalsLayout::diagonal_elements]};
 }
 
 ChosenPattern::ChosenPattern(BlockPatternPointer like, std::vector<std::int32_t> panels)
     : like_(std::move(like)), panels_(std::move(panels)), of_(panels_of(*like_, panels_)) {
   Runtime& runtime = like_->runtime();
-  blocks_.assign(static_cast<std::size_t>(like_->panels()), 0);
-  elements_ = blocks_;
+  counts_.assign(static_cast<std::size_t>(like_->panels()), {});
   if (panels_.empty()) return;
   numbers_ = make_task_list(runtime, panels_);
   totals_ =
@@ -50,14 +54,18 @@ void ChosenPattern::take() {
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     const auto mine = totals.subspan(i * ChosenLayout::size, ChosenLayout::size);
     const auto p = static_cast<std::size_t>(panels_[i]);
-    blocks_[p] = mine[TotalsLayout::blocks];
-    elements_[p] = mine[TotalsLayout::elements];
+    counts_[p] = counts_of(mine);
     identity_.first += static_cast<std::uint64_t>(mine[ChosenLayout::identity]);
     identity_.second += static_cast<std::uint64_t>(mine[ChosenLayout::identity + 1]);
-    diagonal_ += mine[TotalsLayout::diagonal];
-    difference_ += blocks_[p] - like_->panel_blocks(panels_[i]);
+    difference_ += counts_[p].blocks - like_->panel_blocks(panels_[i]);
     counted_ += mine[ChosenLayout::counted];
   }
+}
+
+void ChosenPattern::expect(std::vector<PanelCounts> counts, BlockPattern::Identity identity) {
+  counts_ = std::move(counts);
+  identity_ = identity;
+  expected_ = true;
 }
 
 Data ChosenPattern::make_packed() const {
@@ -67,8 +75,8 @@ Data ChosenPattern::make_packed() const {
 
 BlockPatternPointer ChosenPattern::pattern_of(Data packed) const {
   Runtime& runtime = like_->runtime();
-  const auto found = BlockPattern::from_packed(runtime, like_->layout(), std::move(packed), blocks_,
-                                               elements_, identity_, diagonal_);
+  const auto found =
+      BlockPattern::from_packed(runtime, like_->layout(), std::move(packed), counts_, identity_);
   if (runtime.size() == 1) return found;
   std::vector<PanelIndex> index(static_cast<std::size_t>(like_->panels()));
   for (const Index p : panels_) index[static_cast<std::size_t>(p)] = found->index(p);

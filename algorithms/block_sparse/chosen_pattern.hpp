@@ -12,11 +12,17 @@
 
 namespace tessera::detail {
 
+/// Of the tasks that find patterns, ahead of copies, images and norms, which the GPU makes while the host waits for the
+/// pattern.
+inline constexpr int symbolic_priority = 1;
+
 /// What tasks know of some panels of a pattern.
 PanelsOfC panels_of(const BlockPattern& pattern, std::span<const std::int32_t> panels);
-/// Words of a packed pattern of the same dimensions with blocks in these panels; `blocks`: of each of all panels.
+/// Words of a packed pattern of the same dimensions with blocks in these panels; `counts`: of each of all panels.
 Index packed_words(const BlockPattern& pattern, std::span<const std::int32_t> panels,
-                   std::span<const Index> blocks) noexcept;
+                   std::span<const PanelCounts> counts) noexcept;
+/// From the numbers that a task has found for a panel (TotalsLayout).
+PanelCounts counts_of(std::span<const std::int64_t> totals) noexcept;
 
 /// A pattern of blocks that a pair of tasks chooses (ChosenLayout), each rank's panels by tasks of that rank:
 /// the patterns that they read, and the new one, are where the tasks run; the host learns how many blocks there
@@ -32,15 +38,17 @@ class ChosenPattern {
   void count(Sequence& sequence, Task task) {
     if (panels_.empty()) return;
     insert(sequence, task);
-    totals_.fetch_to_host();
+    if (!expected_) totals_.fetch_to_host();
   }
   /// When that is over: its numbers.
   void take();
+  /// Instead of that, before the task is inserted: its numbers, where the caller knows them.
+  void expect(std::vector<PanelCounts> counts, BlockPattern::Identity identity);
   /// Of this rank: the blocks less those of `like` in the panels, and the sum of ChosenLayout::counted.
   Index difference() const noexcept { return difference_; }
   Index counted() const noexcept { return counted_; }
   /// Of the packed pattern of this rank.
-  Index words() const noexcept { return packed_words(*like_, panels_, blocks_); }
+  Index words() const noexcept { return packed_words(*like_, panels_, counts_); }
   /// The pattern, by the task that writes it. In one process nothing waits for that; of several ranks each
   /// needs its index on the host. Collective.
   template <class Task>
@@ -60,7 +68,7 @@ class ChosenPattern {
     task.totals = totals_;
     task.row_counts = row_counts_;
     task.of = of_;
-    sequence.insert(task, {.execute_on = like_->runtime().rank()});
+    sequence.insert(task, {.priority = symbolic_priority, .execute_on = like_->runtime().rank()});
   }
   Data make_packed() const;
   BlockPatternPointer pattern_of(Data packed) const;
@@ -68,10 +76,10 @@ class ChosenPattern {
   const std::vector<std::int32_t> panels_;
   const PanelsOfC of_;
   Data numbers_, totals_, row_counts_;
+  bool expected_ = false;  ///< the numbers are known before the task is over
   Index difference_ = 0, counted_ = 0;
-  std::vector<Index> blocks_, elements_;  // of each panel
-  BlockPattern::Identity identity_{};     // of this rank's panels
-  Index diagonal_ = 0;                    // elements of their blocks on the diagonal
+  std::vector<PanelCounts> counts_;    // of each panel
+  BlockPattern::Identity identity_{};  // of this rank's panels
 };
 
 }  // namespace tessera::detail

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -13,18 +14,11 @@ namespace tessera::detail {
 
 namespace {
 
-/// Elements along each panel of a dimension.
-std::vector<Index> panel_extents(const BlockDimension& dimension) {
-  std::vector<Index> extents;
-  for (Index p = 0; p < dimension.panels(); ++p) {
-    Index& sum = extents.emplace_back(0);
-    for (const Index block : dimension.panel(p)) sum += dimension.size(block);
-  }
-  return extents;
-}
-
-Index largest(const std::vector<Index>& numbers) {
-  return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+/// Elements along the largest panel of a dimension.
+Index largest_extent(const BlockDimension& dimension) {
+  Index largest = 0;
+  for (Index p = 0; p < dimension.panels(); ++p) largest = std::max(largest, dimension.extent(p));
+  return largest;
 }
 
 bool everything(const MultiplyLimits& limits, Index rows, Index cols, Index inner) {
@@ -36,12 +30,11 @@ bool everything(const MultiplyLimits& limits, Index rows, Index cols, Index inne
 /// and of the lists of blocks from which they are made.
 template <class T>
 Index dense_bytes(const BlockPattern& operand, bool by_rows, UseDense use) {
-  const std::vector<Index> rows = panel_extents(operand.rows()), cols = panel_extents(operand.cols());
   const ProcessGrid& grid = operand.layout().grid;
   std::vector<Index> sums(static_cast<std::size_t>(by_rows ? grid.rows : grid.cols), 0);
   for (Index p = 0; p < operand.panels(); ++p) {
     const Index row = operand.row_panel(p), col = operand.col_panel(p);
-    const Index elements = rows[static_cast<std::size_t>(row)] * cols[static_cast<std::size_t>(col)],
+    const Index elements = operand.rows().extent(row) * operand.cols().extent(col),
                 stored = operand.panel_elements(p);
     const double least = use == UseDense::always ? 0 : least_dense_share * static_cast<double>(elements);
     if (stored == 0 || static_cast<double>(stored) < least) continue;
@@ -49,7 +42,7 @@ Index dense_bytes(const BlockPattern& operand, bool by_rows, UseDense use) {
     sums[static_cast<std::size_t>(owner)] += elements * static_cast<Index>(sizeof(T)) +
                                              operand.panel_blocks(p) * static_cast<Index>(sizeof(DenseBlock));
   }
-  return largest(sums);
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
 /// A quarter of the memory of a GPU, or of a rank's share of the host memory: the smallest of all ranks.
@@ -116,8 +109,8 @@ DenseRule dense_rule(const MultiplyOptions& options, const ProductOperands<T>& o
   if (options.dense == UseDense::never ||
       !everything(options.limits, c.rows().elements(), c.cols().elements(), a.cols().elements()))
     return {};
-  const Index rows = largest(panel_extents(c.rows())), cols = largest(panel_extents(c.cols())),
-              inner = largest(panel_extents(a.cols()));
+  const Index rows = largest_extent(c.rows()), cols = largest_extent(c.cols()),
+              inner = largest_extent(a.cols());
   // Tasks count the elements of a panel in 32 bits.
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
   const auto too_large = [&](Index m, Index n) { return n > 0 && m > most / n; };
@@ -138,7 +131,7 @@ DenseProducts<T>::DenseProducts(Sequence& sequence, const ProductOperands<T>& op
     : sequence_(sequence),
       plan_(plan),
       c_(*plan.pattern()),
-      elsewhere_(Data::bytes(sequence.runtime(), sizeof(DenseBlock), Data::every_rank)),
+      elsewhere_(stand_in(sequence.runtime(), sizeof(DenseBlock))),
       a_(expanded(operands.a(), plan.a())),
       b_(expanded(operands.b(), plan.b())) {
   for (Index p = 0; p < c_.panels(); ++p)
@@ -154,12 +147,7 @@ typename DenseProducts<T>::Expanded DenseProducts<T>::expanded(const BlockSparse
                                                                const BlockPattern& known) const {
   const BlockPattern& pattern = matrix.pattern();
   const auto panels = static_cast<std::size_t>(pattern.panels());
-  return {&matrix,
-          &known,
-          panel_extents(pattern.rows()),
-          panel_extents(pattern.cols()),
-          std::vector<Data>(panels),
-          std::vector<std::vector<int>>(panels),
+  return {&matrix, &known, std::vector<Data>(panels), std::vector<std::vector<int>>(panels),
           std::vector<Index>(panels, 0)};
 }
 
@@ -178,9 +166,8 @@ const Data& DenseProducts<T>::expand(int priority, Expanded& operand, Index pane
   Runtime& runtime = sequence_.runtime();
   Data& dense = operand.panels[at];
   if (!dense.valid())
-    dense = Data::matrix(runtime, operand.row_extent[static_cast<std::size_t>(pattern.row_panel(panel))],
-                         operand.col_extent[static_cast<std::size_t>(pattern.col_panel(panel))], sizeof(T),
-                         Data::every_rank);
+    dense = Data::matrix(runtime, pattern.rows().extent(pattern.row_panel(panel)),
+                         pattern.cols().extent(pattern.col_panel(panel)), sizeof(T), Data::every_rank);
   std::vector<int>& ranks = operand.ranks[at];
   if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return dense;
   ranks.push_back(rank);
@@ -212,8 +199,7 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, Prod
                               const WriteOrAdd<Array<T>>& c) {
   const BlockPattern &pa = a_.matrix->pattern(), &pb = b_.matrix->pattern();
   const Index row = c_.row_panel(panel), col = c_.col_panel(panel), inner_panels = plan_.inner_panels();
-  const Index m = a_.row_extent[static_cast<std::size_t>(row)],
-              n = b_.col_extent[static_cast<std::size_t>(col)];
+  const Index m = c_.rows().extent(row), n = c_.cols().extent(col);
   const int owner = c_.panel_owner(panel);
   const bool local = c_.panel_local(panel);
   const Data dense_c = Data::matrix(sequence_.runtime(), m, n, sizeof(T), owner);
@@ -230,7 +216,7 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, Prod
                                       .c = dense_c,
                                       .m = m,
                                       .n = n,
-                                      .k = a_.col_extent[static_cast<std::size_t>(inner)],
+                                      .k = a_.known->cols().extent(inner),
                                       .classes = classes,
                                       .ran_on = ran_on + inner},
                      {.priority = priority});

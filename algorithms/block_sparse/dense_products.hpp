@@ -40,8 +40,7 @@ class DenseProducts {
   /// The dense arrays of an operand's panels.
   struct Expanded {
     const BlockSparseMatrix<T>* matrix = nullptr;
-    const BlockPattern* known = nullptr;        // its pattern, as the plan has it
-    std::vector<Index> row_extent, col_extent;  // elements of the panels along both sides
+    const BlockPattern* known = nullptr;  // its pattern, as the plan has it
     std::vector<Data> panels;
     std::vector<std::vector<int>> ranks;  // for each panel, those that have expanded it
     std::vector<Index> uses;              // for each panel, the products still to come

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* stage = "extremal_eigenvalues";
 /// Products between two looks at the coefficients.
-constexpr Index steps_at_once = 8;
+constexpr Index steps_at_once = 16;
 /// Of the safe bound.
 constexpr double failure_probability = 1e-6;
 

@@ -5,9 +5,11 @@
 
 #include <tessera/algorithms/block_sparse/chosen_pattern.hpp>
 #include <tessera/algorithms/block_sparse/image_plans.hpp>
+#include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/task_list.hpp>
 #include <tessera/codelets/block_sparse/symbolic/find_mirrored.hpp>
 #include <tessera/runtime/kept.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera::detail {
@@ -27,6 +29,15 @@ bool covers(const BlockDimension& dimension, Index panel, Index first, Index end
 bool covers(const ElementWindow& window, const BlockPattern& pattern, Index panel) {
   return covers(pattern.rows(), pattern.row_panel(panel), window.first_row, window.end_row) &&
          covers(pattern.cols(), pattern.col_panel(panel), window.first_col, window.end_col);
+}
+
+/// Of the mirror images of the blocks of a pattern: equal for equal patterns, and for no others. It is not what
+/// their own numbers would give, which only tasks know.
+BlockPattern::Identity identity_of_images(BlockPattern::Identity blocks, bool both_halves) {
+  const auto image = [&](std::uint64_t number, std::uint64_t seed) {
+    return block_identity(0, 0, static_cast<std::int64_t>(number), seed + (both_halves ? 1 : 0));
+  };
+  return {image(blocks.first, first_identity_seed), image(blocks.second, second_identity_seed)};
 }
 
 /// What one task is to move.
@@ -81,29 +92,36 @@ bool mirrors(const ImageShape& shape) noexcept {
   return half != shape.way.transposed && shape.window == ElementWindow{} && places.same_places(shape.layout);
 }
 
-/// The pattern of the mirror images, for both halves also of the stored blocks: found and written by tasks, where A's is.
+/// The pattern of the mirror images, for both halves also of the stored blocks: found and written by tasks, where A's
+/// is. What the host must know of it follows from A's, so that nothing waits.
 BlockPatternPointer ImagePlan::mirror_images() {
   const BlockPattern& half = *shape_.source;
   const bool stored = half.layout().symmetry != Symmetry::none;
   Runtime& runtime = half.runtime();
   std::vector<std::int32_t> panels;
-  for (Index p = 0; p < half.panels(); ++p)
-    if (half.panel_blocks(p) + half.panel_blocks(half.panel(half.col_panel(p), half.row_panel(p))) > 0)
-      panels.push_back(word_of(p));
-  ChosenPattern both(BlockPattern::make(runtime, shape_.layout, {}), std::move(panels));
-  Sequence counting(runtime);
-  both.count(counting, FindMirrored{.pattern = half.packed(),
-                                    .panels = {},
-                                    .totals = {},
-                                    .row_counts = {},
-                                    .of = {},
-                                    .stored = stored});
-  finish(counting);  // the values cannot be allocated before their number is known
-  both.take();
+  std::vector<PanelCounts> counts;
+  for (Index p = 0; p < half.panels(); ++p) {
+    PanelCounts& all = counts.emplace_back(half.counts_of(half.panel(half.col_panel(p), half.row_panel(p))));
+    if (stored) {
+      // A block on the diagonal is its own mirror image.
+      const PanelCounts here = half.counts_of(p);
+      all.blocks += here.blocks - here.diagonal_blocks;
+      all.elements += here.elements - here.diagonal_elements;
+    }
+    if (all.blocks > 0) panels.push_back(word_of(p));
+  }
+  ChosenPattern both(empty_pattern(runtime, shape_.layout), std::move(panels));
+  both.expect(std::move(counts), identity_of_images(half.identity(), stored));
   if (both.words() > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("A", "a half-stored matrix whose halves make a pattern of 2^31 words or more",
                           "a pattern of fewer than 2^31");
   writing_ = std::make_shared<Sequence>(runtime);
+  both.count(*writing_, FindMirrored{.pattern = half.packed(),
+                                     .panels = {},
+                                     .totals = {},
+                                     .row_counts = {},
+                                     .of = {},
+                                     .stored = stored});
   return both.write(*writing_, WriteMirrored{.pattern = half.packed(),
                                              .panels = {},
                                              .totals = {},

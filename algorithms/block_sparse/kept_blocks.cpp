@@ -11,10 +11,12 @@
 namespace tessera::detail {
 
 template <class T>
-KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps)
+KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps,
+                          const Data* norms)
     : pattern_(matrix.pattern_pointer()),
       eps_(eps),
-      norms_(local_norms(sequence, matrix)),
+      formed_(norms && norms->valid() ? Data() : local_norms(sequence, matrix)),
+      norms_(norms && norms->valid() ? *norms : formed_),
       chosen_(pattern_, local_panels(*pattern_)) {
   chosen_.count(sequence, FindKept{.pattern = pattern_->packed(),
                                    .panels = {},
@@ -26,13 +28,11 @@ KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix
 }
 
 template <class T>
-DroppedBlocks KeptBlocks<T>::take(BlockSparseMatrix<T>& matrix) {
-  Runtime& runtime = pattern_->runtime();
+DroppedBlocks KeptBlocks<T>::take(Sequence& sequence, BlockSparseMatrix<T>& matrix) {
   chosen_.take();
   double dropped[2] = {static_cast<double>(-chosen_.difference()), static_cast<double>(chosen_.counted())};
-  runtime.all_reduce_sum(dropped, 2);
+  pattern_->runtime().all_reduce_sum(dropped, 2);
   if (dropped[0] == 0) return {0, 0};
-  Sequence sequence(runtime);
   BlockSparseMatrix<T> smaller(chosen_.write(sequence, WriteKept{.pattern = pattern_->packed(),
                                                                  .panels = {},
                                                                  .norms = norms_,
@@ -50,7 +50,6 @@ DroppedBlocks KeptBlocks<T>::take(BlockSparseMatrix<T>& matrix) {
                                       .row_panel = word_of(pattern_->row_panel(p)),
                                       .col_panel = word_of(pattern_->col_panel(p)),
                                       .factor = T(1)});
-  finish(sequence);
   matrix = std::move(smaller);
   return {static_cast<Index>(dropped[0]), static_cast<Index>(dropped[1])};
 }
@@ -62,7 +61,9 @@ Completion<FilterResult> find_and_drop(BlockSparseMatrix<T>& a, double eps) {
   auto result = std::make_shared<FilterResult>();
   // The norms decide which blocks there are: they are waited for.
   auto work = work_of(std::move(sequence), [kept, result, &a] {
-    const DroppedBlocks dropped = kept->take(a);
+    Sequence copies(a.runtime());
+    const DroppedBlocks dropped = kept->take(copies, a);
+    finish(copies);
     result->dropped_blocks = dropped.all;
     result->nonzero_blocks = dropped.not_zero;
   });

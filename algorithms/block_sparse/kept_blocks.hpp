@@ -19,18 +19,18 @@ struct DroppedBlocks {
 template <class T>
 class KeptBlocks {
  public:
-  /// Inserts the tasks that find them, for this rank's panels.
-  KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps);
-  /// The squares of the norms of this rank's blocks, as local_norms gives them.
-  const Data& norms() const noexcept { return norms_; }
-  /// When these tasks are over: replaces the matrix by what is left of it, by tasks that it waits for; nothing
+  /// Inserts the tasks that find them, for this rank's panels. `norms`: as local_norms gives them, where they have been
+  /// formed (valid), to outlive it.
+  KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps, const Data* norms = nullptr);
+  /// When these tasks are over: replaces the matrix by what is left of it, and inserts the tasks that make that; nothing
   /// if that is all of it. Collective.
-  DroppedBlocks take(BlockSparseMatrix<T>& matrix);
+  DroppedBlocks take(Sequence& sequence, BlockSparseMatrix<T>& matrix);
 
  private:
   const BlockPatternPointer pattern_;
   const double eps_;
-  Data norms_;
+  const Data formed_;
+  const Data& norms_;
   ChosenPattern chosen_;
 };
 

@@ -36,12 +36,14 @@ Data make_runs(Runtime& runtime, const BlockDimension& dimension, Index p, int o
 
 RitzEnds ritz_ends(const KrylovMatrix& h) {
   const Index k = h.size();
-  std::vector<double> values = h.diagonal, beside = h.beside, vectors(static_cast<std::size_t>(k * k)),
-                      work(static_cast<std::size_t>(std::max<Index>(2 * k, 1)));
-  blas::steqr('I', k, values.data(), beside.data(), vectors.data(), k, work.data());
+  std::vector<double> values(static_cast<std::size_t>(k)), vector(values.size()), work(20 * values.size());
+  std::vector<int> iwork(10 * values.size() + 2);
   const auto end = [&](Index i) {
-    return RitzEnd{values[static_cast<std::size_t>(i)],
-                   h.beside.back() * std::abs(vectors[static_cast<std::size_t>(k - 1 + i * k)])};
+    std::vector<double> diagonal = h.diagonal, beside = h.beside;
+    const int info = blas::stevr(k, diagonal.data(), beside.data(), i + 1, values.data(), vector.data(),
+                                 work.data(), iwork.data());
+    // Of a vector that is not found the last element is at most 1.
+    return RitzEnd{values[0], h.beside.back() * (info == 0 ? std::abs(vector.back()) : 1)};
   };
   return {end(0), end(k - 1)};
 }

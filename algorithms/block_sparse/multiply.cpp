@@ -53,8 +53,9 @@ std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& 
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
                        options.result_on_host, options.dense, options.filter, options.reuse_plan,
-                       options.trace, options.frobenius_norm, options.steps, limits.first_row, limits.end_row,
-                       limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
+                       options.trace, options.frobenius_norm, options.steps, options.sequence != nullptr,
+                       limits.first_row, limits.end_row, limits.first_col, limits.end_col, limits.first_inner,
+                       limits.end_inner);
 }
 
 template <class T>
@@ -77,6 +78,8 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
   require_limits("limits of the inner dimension", limits.first_inner, limits.end_inner, inner.elements());
   if (!(options.filter_eps >= 0) || std::isinf(options.filter_eps))
     throw InvalidArgument("filter_eps", fmt::to_string(options.filter_eps), "a number of at least 0");
+  if (options.sequence && &options.sequence->runtime() != &c.runtime())
+    throw InvalidArgument("sequence", "one of another Runtime", "C's Runtime");
   if (options.steps < 0) throw InvalidArgument("steps", fmt::to_string(options.steps), "at least 0");
   if (!finite(alpha)) throw InvalidArgument("alpha", text_of(alpha), "a finite number");
   if (!finite(beta)) throw InvalidArgument("beta", text_of(beta), "a finite number");
@@ -178,7 +181,8 @@ class ProductWork final : public Work {
                   problem.c.pattern_pointer()},
         images_(runtime_),
         operands_(images_, problem.a.op(), problem.b.op(), problem.alpha, problem.a.matrix(),
-                  problem.b.matrix(), problem.c, options.limits, options.reuse_plan) {
+                  problem.b.matrix(), problem.c, options.limits, options.reuse_plan),
+        norms_(images_, operands_) {
     prefetch(operands_);
     result_->image_seconds = now() - start_;
     count_images();
@@ -239,18 +243,22 @@ class ProductWork final : public Work {
     // Element limits cut A, whose rows count whole.
     if (!everything(options_.limits, problem.c, operands_.a().cols()))
       numeric_.row_blocks = upload_row_blocks(problem.a.op(), problem.a.matrix(), problem.c.pattern());
-    patterns.dense = rule;
+    if (patterns.dense_despite_filter) {
+      patterns.dense = rule;
+      return take_plan(patterns);
+    }
+    // The making of a plan waits for a task of its own: the GPU forms the norms meanwhile.
+    norms_.a().make_all();
+    norms_.b().make_all();
     take_plan(patterns);
-    if (patterns.dense_despite_filter || !plan_->any_dense()) return;
-    const auto dense = plan_;
-    patterns.dense = {};
-    take_plan(patterns);
+    if (!plan_->any_dense(rule)) return;
     records_.emplace(*plan_);
     Sequence sequence(runtime_);
-    list_products(sequence, operands_, *plan_, numeric_, *records_);
+    list_products(sequence, operands_, norms_, *plan_, numeric_, *records_);
     tessera::detail::finish(sequence);
     if (listed_as_filtered(*plan_, *records_) > 0) return;
-    plan_ = dense;
+    patterns.dense = rule;
+    take_plan(patterns);
     records_.reset();
     numeric_.eps = 0;
   }
@@ -277,7 +285,7 @@ class ProductWork final : public Work {
     prepare_kernels<T>(*plan_);
     sequence_->begin_stage("products");
     remote_peak_.emplace(runtime_);
-    submit_products(*sequence_, operands_, *plan_, in_place ? c : next_, numeric_, *records_);
+    submit_products(*sequence_, operands_, norms_, *plan_, in_place ? c : next_, numeric_, *records_);
     sum(in_place ? c : next_);
     if (!c_ && next_.valid()) c = std::move(next_);
   }
@@ -285,42 +293,52 @@ class ProductWork final : public Work {
   /// What follows the products of C's blocks while they are where they were computed: their norms, for the
   /// filter, and sums.
   void sum(const BlockSparseMatrix<T>& c) {
-    if (drop_) kept_.emplace(*sequence_, c, options_.filter_eps);
     WantedSums<T> wanted{.squares = options_.frobenius_norm, .trace = options_.trace, .other = dot_with_};
-    if (!wanted.any()) return;
     if (drop_) wanted.eps = options_.filter_eps;
-    sums_.emplace(*sequence_, c, wanted, drop_ && kept_->norms().valid() ? &kept_->norms() : nullptr);
+    if (wanted.any()) sums_.emplace(*sequence_, c, wanted);
+    if (drop_) kept_.emplace(*sequence_, c, options_.filter_eps, sums_ ? &sums_->norms() : nullptr);
   }
 
   Status finish_guarded() {
     const Status products = sequence_->wait(), images = images_.wait(), pattern = plan_->finish_pattern();
-    result_->statistics = sequence_->statistics();
-    if (!images) return images;
-    if (!pattern) return pattern;
-    if (!products) return products;
+    for (const Status* status : {&images, &pattern, &products})
+      if (!*status) {
+        result_->statistics = sequence_->statistics();
+        return *status;
+      }
     const auto lock = lock_kept(runtime_);  // plans
-    report_stack_kernels(runtime_);
-    if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
-    if (uses_stacks(runtime_)) result_->plan_bytes += plan_->list_bytes();
-    result_->remote_bytes_peak = static_cast<double>(remote_peak_->bytes());
-    count_products(*plan_, *records_, flop_factor<T>, *result_);
-    if (sums_) {
-      const BlockTotals sums = sums_->total();
-      result_->frobenius_norm = std::sqrt(sums.squares);
-      result_->trace = sums.trace;
-      result_->dot = sums.dot;
-    }
+    std::optional<Sequence> own;
     if (c_) {
       if (next_.valid()) *c_ = std::move(next_);
-      if (drop_) result_->filtered_blocks = kept_->take(*c_).not_zero;
-      if (options_.result_on_host) fetch(*c_);
+      // First: the copies are made while the rest is read.
+      if (drop_)
+        result_->filtered_blocks =
+            kept_->take(options_.sequence ? *options_.sequence : own.emplace(runtime_), *c_).not_zero;
     }
+    report();
+    if (own) tessera::detail::finish(*own);
+    if (c_ && options_.result_on_host) fetch(*c_);
     const double listing =
         codelet_seconds(result_->statistics, "list_products") / std::max(1, runtime_.gpus());
     result_->numeric_seconds = now() - numeric_start_ - listing;
     result_->symbolic_seconds += listing;
     result_->seconds = now() - start_;
     return {};
+  }
+
+  /// What the tasks have found out beside C.
+  void report() {
+    result_->statistics = sequence_->statistics();
+    report_stack_kernels(runtime_);
+    if (numeric_.eps == 0 && plan_->keeps_lists) keep_lists(*plan_, *records_);
+    if (uses_stacks(runtime_)) result_->plan_bytes += plan_->list_bytes();
+    result_->remote_bytes_peak = static_cast<double>(remote_peak_->bytes());
+    count_products(*plan_, *records_, flop_factor<T>, *result_);
+    if (!sums_) return;
+    const BlockTotals sums = sums_->total();
+    result_->frobenius_norm = std::sqrt(sums.squares);
+    result_->trace = sums.trace;
+    result_->dot = sums.dot;
   }
 
   const double start_ = now();
@@ -337,6 +355,7 @@ class ProductWork final : public Work {
   BlockSparseMatrix<T> next_;  ///< C with its new blocks
   Sequence images_;
   const ProductOperands<T> operands_;
+  OperandNorms<T> norms_;
   ProductFilter filter_;
   std::shared_ptr<ProductPlan> plan_;
   NumericOptions numeric_;

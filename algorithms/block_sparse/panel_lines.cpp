@@ -7,12 +7,6 @@
 
 namespace tessera::detail {
 
-Index panel_extent(const BlockDimension& dimension, Index panel) {
-  Index extent = 0;
-  for (const Index block : dimension.panel(panel)) extent += dimension.size(block);
-  return extent;
-}
-
 std::vector<Index> first_lines(const BlockDimension& dimension) {
   std::vector<Index> first(static_cast<std::size_t>(dimension.blocks()), 0);
   for (Index p = 0; p < dimension.panels(); ++p) {

@@ -10,9 +10,6 @@
 /// Where blocks lie among the rows and columns of their panels.
 namespace tessera::detail {
 
-/// Elements of a panel along a dimension.
-Index panel_extent(const BlockDimension& dimension, Index panel);
-
 /// For each block of a dimension, at which element of its panel it begins.
 std::vector<Index> first_lines(const BlockDimension& dimension);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/algorithms/block_sparse/block_sums.hpp>
+#include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
 /// Squares of the norms of the blocks of a matrix, for the filter of a product. They stay where the matrix is.
@@ -45,6 +46,10 @@ class PanelNorms {
   Index before(const BlockPattern& pattern, Index p) const noexcept {
     return all_ ? 0 : pattern.blocks_before(p);
   }
+  /// Makes the one piece for all panels, unless there is no block.
+  void make_all() {
+    if (all_ && matrix_.pattern().blocks() > 0) of(0);
+  }
   /// The piece of each panel; those of panels without blocks are not valid. Not with one for all.
   std::vector<Data> take_all() && {
     for (Index p = 0; p < matrix_.pattern().panels(); ++p)
@@ -57,6 +62,24 @@ class PanelNorms {
   const BlockSparseMatrix<T>& matrix_;
   const bool all_;
   std::vector<Data> pieces_;
+};
+
+/// Those of a product's operands, by tasks of a sequence that must outlive them.
+template <class T>
+class OperandNorms {
+ public:
+  OperandNorms(Sequence& sequence, const ProductOperands<T>& operands)
+      : a_(sequence, operands.a(), sequence.runtime().size() == 1),
+        b_(sequence, operands.b(), sequence.runtime().size() == 1),
+        same_(&operands.a() == &operands.b()) {}
+  PanelNorms<T>& a() noexcept { return a_; }
+  PanelNorms<T>& b() noexcept { return same_ ? a_ : b_; }
+  const PanelNorms<T>& a() const noexcept { return a_; }
+  const PanelNorms<T>& b() const noexcept { return same_ ? a_ : b_; }
+
+ private:
+  PanelNorms<T> a_, b_;
+  const bool same_;  ///< A B is the square of an image
 };
 
 }  // namespace tessera::detail

@@ -8,6 +8,7 @@
 #include <tessera/algorithms/block_sparse/exchanged_lists.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/codelets/block_sparse/symbolic/find_united.hpp>
+#include <tessera/runtime/kept.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera::detail {
@@ -47,6 +48,25 @@ PanelIndex merged(const PanelIndex& a, const PanelIndex& b, const Wanted& wanted
 }
 
 }  // namespace
+
+BlockPatternPointer empty_pattern(Runtime& runtime, const BlockLayout& layout) {
+  using Patterns = std::vector<BlockPatternPointer>;
+  constexpr std::size_t most = 8;
+  const auto lock = lock_kept(runtime);
+  std::shared_ptr<void>& kept = kept_with(runtime, "empty patterns");
+  if (!kept) kept = std::make_shared<Patterns>();
+  auto& patterns = *static_cast<Patterns*>(kept.get());
+  const auto known = std::find_if(patterns.begin(), patterns.end(), [&](const BlockPatternPointer& pattern) {
+    return pattern->layout() == layout;
+  });
+  if (known != patterns.end()) {
+    std::rotate(patterns.begin(), known, known + 1);
+  } else {
+    patterns.insert(patterns.begin(), BlockPattern::make(runtime, layout, {}));
+    if (patterns.size() > most) patterns.pop_back();
+  }
+  return patterns.front();
+}
 
 BlockPatternPointer unite(Sequence& sequence, const BlockPatternPointer& a, const BlockPattern& b) {
   if (a.get() == &b) return a;

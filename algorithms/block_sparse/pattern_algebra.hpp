@@ -11,6 +11,10 @@
 /// otherwise.
 namespace tessera::detail {
 
+/// A pattern without blocks. The last ones stay with the Runtime: iterations make their products from such a pattern
+/// again and again.
+BlockPatternPointer empty_pattern(Runtime& runtime, const BlockLayout& layout);
+
 /// The blocks of a and b (layouts of the same places), in a's layout: a itself if it has those of b. By tasks
 /// if a task has found one of the patterns, and on the host if it has the index of both.
 /// @param sequence of what follows; nothing waits for the task that writes the pattern

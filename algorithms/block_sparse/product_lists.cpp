@@ -17,12 +17,6 @@ namespace tessera::detail {
 
 namespace {
 
-Index extent(const BlockDimension& dimension, Index panel) {
-  Index sum = 0;
-  for (const Index block : dimension.panel(panel)) sum += dimension.size(block);
-  return sum;
-}
-
 void require_words(Index words) {
   if (words > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("C", fmt::format("a pattern of {} words", words), "a pattern of fewer than 2^31");
@@ -77,7 +71,7 @@ void ProductPlan::find() {
                                .of_c = of_c,
                                .layout = layout_,
                                .products = expected_products()},
-                  {.execute_on = runtime.rank()});
+                  {.priority = symbolic_priority, .execute_on = runtime.rank()});
   totals.fetch_to_host();
   // The values of C cannot be allocated before its blocks are known.
   finish(sequence);
@@ -96,8 +90,7 @@ void ProductPlan::find() {
 }
 
 void ProductPlan::take_totals(std::span<const std::int64_t> totals) {
-  found_blocks_.assign(panels_.size(), 0);
-  found_elements_.assign(panels_.size(), 0);
+  found_.assign(panels_.size(), {});
   const auto size = static_cast<std::size_t>(layout_.size());
   for (std::size_t i = 0; i < local_panels_.size(); ++i)
     take_panel(local_panels_[i], totals.subspan(i * size, size));
@@ -107,13 +100,10 @@ void ProductPlan::take_totals(std::span<const std::int64_t> totals) {
 void ProductPlan::take_panel(Index p, std::span<const std::int64_t> totals) {
   const BlockPattern& c = *patterns_.c;
   ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
-  found_blocks_[static_cast<std::size_t>(p)] = totals[TotalsLayout::blocks];
-  found_elements_[static_cast<std::size_t>(p)] = totals[TotalsLayout::elements];
+  found_[static_cast<std::size_t>(p)] = counts_of(totals);
   identity_.first += static_cast<std::uint64_t>(totals[TotalsLayout::identity]);
   identity_.second += static_cast<std::uint64_t>(totals[TotalsLayout::identity + 1]);
-  diagonal_ += totals[TotalsLayout::diagonal];
   counts.grown = totals[TotalsLayout::blocks] > c.panel_blocks(p);
-  const Index m = extent(c.rows(), c.row_panel(p)), n = extent(c.cols(), c.col_panel(p));
   for (std::int32_t r = 0; r < layout_.inner_panels; ++r) {
     std::vector<StackClass>& classes = counts.classes.emplace_back();
     Index runs = 0, products = 0;
@@ -130,16 +120,35 @@ void ProductPlan::take_panel(Index p, std::span<const std::int64_t> totals) {
           products += here;
         }
     counts.products.push_back(products);
-    counts.dense.push_back(products > 0 && patterns_.dense.use != UseDense::never &&
-                           choose_dense(patterns_.dense, classes, m, n, extent(patterns_.a->cols(), r)));
+    counts.dense.push_back(wants_dense(patterns_.dense, p, r));
   }
+}
+
+/// Whether the products of an inner panel for a panel of this rank are to be one product of dense panels.
+bool ProductPlan::wants_dense(const DenseRule& rule, Index p, Index inner) const {
+  const BlockPattern& c = *patterns_.c;
+  const ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
+  const auto r = static_cast<std::size_t>(inner);
+  return counts.products[r] > 0 && rule.use != UseDense::never &&
+         choose_dense(rule, counts.classes[r], c.rows().extent(c.row_panel(p)),
+                      c.cols().extent(c.col_panel(p)), patterns_.a->cols().extent(inner));
+}
+
+bool ProductPlan::any_dense(const DenseRule& rule) const {
+  if (rule.use == UseDense::never) return false;
+  double any = 0;
+  for (const Index p : local_panels_)
+    for (Index r = 0; r < inner_panels_; ++r)
+      if (wants_dense(rule, p, r)) any = 1;
+  patterns_.c->runtime().all_reduce_max(&any, 1);
+  return any > 0;
 }
 
 /// C's pattern after the product. In one process nothing waits for it.
 BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& row_counts) {
   const BlockPattern& c = *patterns_.c;
   Runtime& runtime = c.runtime();
-  const Index words = packed_words(c, local_panels_, found_blocks_);
+  const Index words = packed_words(c, local_panels_, found_);
   agree(runtime, 0, [&] { require_words(words); });
   Data packed =
       Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
@@ -154,9 +163,8 @@ BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& r
                                        .of_c = panels_of_c(),
                                        .totals_size = layout_.size(),
                                        .products = expected_products()},
-                   {.execute_on = runtime.rank()});
-  const auto found = BlockPattern::from_packed(runtime, c.layout(), std::move(packed), found_blocks_,
-                                               found_elements_, identity_, diagonal_);
+                   {.priority = symbolic_priority, .execute_on = runtime.rank()});
+  const auto found = BlockPattern::from_packed(runtime, c.layout(), std::move(packed), found_, identity_);
   if (runtime.size() == 1) return found;
   finish(*writing_);
   writing_.reset();

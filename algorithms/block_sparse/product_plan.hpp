@@ -86,7 +86,8 @@ class ProductPlan {
   bool dense(Index panel, Index inner) const noexcept {
     return dense_[static_cast<std::size_t>(panel * inner_panels_ + inner)] != 0;
   }
-  bool any_dense() const noexcept { return std::find(dense_.begin(), dense_.end(), 1) != dense_.end(); }
+  /// Some would be after this rule: with GPUs. Collective.
+  bool any_dense(const DenseRule& rule) const;
   /// Of all ranks, on CPUs.
   Index filtered_products() const noexcept { return filtered_; }
   /// Of a panel of this rank, on CPUs.
@@ -129,6 +130,7 @@ class ProductPlan {
   PanelsOfC panels_of_c() const;
   void take_totals(std::span<const std::int64_t> totals);
   void take_panel(Index panel, std::span<const std::int64_t> totals);
+  bool wants_dense(const DenseRule& rule, Index panel, Index inner) const;
   void make_sets(std::span<const std::int64_t> totals);
   void make_classes(Index panel, StackSet& set, Index number, std::span<const std::int64_t> totals,
                     std::vector<ClassBegin>& begins);
@@ -152,9 +154,8 @@ class ProductPlan {
   TotalsLayout layout_{};
   ProductMask mask_;
   std::vector<std::int32_t> local_panels_;
-  BlockPattern::Identity identity_{};                 // of C's panels of this rank
-  Index diagonal_ = 0;                                // elements of their blocks on the diagonal
-  std::vector<Index> found_blocks_, found_elements_;  // of the panels of this rank
+  BlockPattern::Identity identity_{};  // of C's panels of this rank
+  std::vector<PanelCounts> found_;     // of the panels of this rank
   Data local_numbers_, begins_, inner_numbers_, work_;
   std::unique_ptr<Sequence> writing_;  // of the pattern
   mutable std::vector<std::vector<StackSet>> sets_;

@@ -63,34 +63,52 @@ class ShapeSums {
   std::map<std::tuple<Index, Index, Index>, ProductCount> shapes_;
 };
 
-/// The products of a stack, less those that the filter has left out. Returns these.
-Index add_stack(ShapeSums& sums, const ProductPlan& plan, const StackSet& set, const StackRecord& record) {
-  std::vector<std::int64_t> filtered;
-  if (record.filtered) {
-    const HostAccess access(*record.filtered, HostAccess::Mode::read);
-    const auto numbers =
-        access.array<const std::int64_t>().subspan(static_cast<std::size_t>(record.first_filtered));
-    filtered.assign(numbers.begin(), numbers.begin() + plan.classes());
+/// The products of stacks, less those that the filter has left out.
+class StackSums {
+ public:
+  StackSums(ShapeSums& sums, const ProductPlan& plan, const ProductRecords& records)
+      : sums_(sums), plan_(plan), records_(records) {}
+  /// Adds those of a panel of this rank. Returns how many the filter has left out.
+  Index add(Index p) {
+    Index left_out = 0;
+    for (std::size_t s = 0; s < plan_.sets(p).size(); ++s) {
+      const StackRecord& record = records_.stacks[static_cast<std::size_t>(p)][s];
+      for (const StackClass& shape : plan_.sets(p)[s].classes) {
+        const Index here = filtered(record, shape);
+        sums_.add(shape, shape.products - here, record.ran_on);
+        left_out += here;
+      }
+    }
+    return left_out;
   }
-  Index left_out = 0;
-  for (const StackClass& shape : set.classes) {
-    const Index here = filtered.empty() ? 0 : filtered[static_cast<std::size_t>(plan.class_number(shape))];
-    sums.add(shape, shape.products - here, record.ran_on);
-    left_out += here;
+
+ private:
+  Index filtered(const StackRecord& record, const StackClass& shape) {
+    if (!record.filtered) return 0;
+    // The stacks of one task have their numbers in one piece, which is read once.
+    if (record.filtered != read_) {
+      read_ = record.filtered;
+      const HostAccess access(*read_, HostAccess::Mode::read);
+      const auto numbers = access.array<const std::int64_t>();
+      numbers_.assign(numbers.begin(), numbers.end());
+    }
+    return numbers_[static_cast<std::size_t>(record.first_filtered + plan_.class_number(shape))];
   }
-  return left_out;
-}
+  ShapeSums& sums_;
+  const ProductPlan& plan_;
+  const ProductRecords& records_;
+  std::shared_ptr<const Data> read_;
+  std::vector<std::int64_t> numbers_;
+};
 
 }  // namespace
 
 Index listed_as_filtered(const ProductPlan& plan, const ProductRecords& records) {
   ShapeSums unused;
+  StackSums stacks(unused, plan, records);
   double filtered = 0;
   for (Index p = 0; p < plan.pattern()->panels(); ++p)
-    for (std::size_t s = 0; s < plan.sets(p).size(); ++s)
-      if (plan.pattern()->panel_local(p))
-        filtered += static_cast<double>(
-            add_stack(unused, plan, plan.sets(p)[s], records.stacks[static_cast<std::size_t>(p)][s]));
+    if (plan.pattern()->panel_local(p)) filtered += static_cast<double>(stacks.add(p));
   plan.pattern()->runtime().all_reduce_sum(&filtered, 1);
   return static_cast<Index>(filtered);
 }
@@ -100,15 +118,13 @@ void count_products(const ProductPlan& plan, const ProductRecords& records, doub
   const BlockPattern& c = *plan.pattern();
   const Runtime& runtime = c.runtime();
   ShapeSums sums;
+  StackSums stacks(sums, plan, records);
   double filtered = 0;
   for (Index p = 0; p < c.panels(); ++p) {
     if (!c.panel_local(p)) continue;
-    const std::vector<StackSet>& sets = plan.sets(p);
-    for (std::size_t s = 0; s < sets.size(); ++s)
-      filtered +=
-          static_cast<double>(add_stack(sums, plan, sets[s], records.stacks[static_cast<std::size_t>(p)][s]));
+    filtered += static_cast<double>(stacks.add(p));
     for (Index inner = 0; inner < plan.inner_panels(); ++inner)
-      if (sets.empty() || plan.dense(p, inner))
+      if (plan.sets(p).empty() || plan.dense(p, inner))
         for (const StackClass& shape : plan.counts(p).classes[static_cast<std::size_t>(inner)])
           sums.add(shape, shape.products,
                    records.panels[static_cast<std::size_t>(p * plan.inner_panels() + inner)]);

@@ -96,8 +96,9 @@ std::vector<Index> submission_order(const ProductPlan& plan, const BlockPattern&
 template <class T>
 class ProductTasks {
  public:
-  ProductTasks(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
-               const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records)
+  ProductTasks(Sequence& sequence, const ProductOperands<T>& operands, OperandNorms<T>& norms,
+               ProductPlan& plan, const BlockSparseMatrix<T>& c, const NumericOptions& options,
+               ProductRecords& records)
       : sequence_(sequence),
         operands_(operands),
         plan_(plan),
@@ -109,7 +110,7 @@ class ProductTasks {
                       ? max_inner_panels
                       : 1),
         dense_(sequence, operands, plan),
-        stacks_(sequence, operands, plan, options),
+        stacks_(sequence, operands, norms, plan, options),
         order_(submission_order(plan, c.pattern())) {
     std::erase_if(order_, [&](Index p) { return !c.panel(p).valid(); });
   }
@@ -279,9 +280,10 @@ void keep_lists(ProductPlan& plan, ProductRecords& records) {
 }
 
 template <class T>
-void submit_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
-                     const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records) {
-  ProductTasks<T> tasks(sequence, operands, plan, c, options, records);
+void submit_products(Sequence& sequence, const ProductOperands<T>& operands, OperandNorms<T>& norms,
+                     ProductPlan& plan, const BlockSparseMatrix<T>& c, const NumericOptions& options,
+                     ProductRecords& records) {
+  ProductTasks<T> tasks(sequence, operands, norms, plan, c, options, records);
   if (sequence.runtime().size() == 1)
     tasks.submit_by_panels();
   else
@@ -289,9 +291,9 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, Pro
 }
 
 template <class T>
-void list_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
-                   const NumericOptions& options, ProductRecords& records) {
-  StackTasks<T> stacks(sequence, operands, plan, options);
+void list_products(Sequence& sequence, const ProductOperands<T>& operands, OperandNorms<T>& norms,
+                   ProductPlan& plan, const NumericOptions& options, ProductRecords& records) {
+  StackTasks<T> stacks(sequence, operands, norms, plan, options);
   const std::vector<Index> order = submission_order(plan, *plan.pattern());
   for (std::size_t at = 0; at < order.size(); ++at) stacks.list(0, std::span(order).subspan(at), records);
 }
@@ -324,12 +326,12 @@ void require_room(const ProductOperands<T>& operands, const ProductPlan& plan) {
   agree(runtime, 0, [&] { require_gpu_memory(runtime, "multiply_stack", most); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                              \
-  template void submit_products<T>(Sequence&, const ProductOperands<T>&, ProductPlan&,                      \
-                                   const BlockSparseMatrix<T>&, const NumericOptions&, ProductRecords&);    \
-  template void list_products<T>(Sequence&, const ProductOperands<T>&, ProductPlan&, const NumericOptions&, \
-                                 ProductRecords&);                                                          \
-  template void require_room<T>(const ProductOperands<T>&, const ProductPlan&);                             \
+#define TESSERA_INSTANTIATE(T)                                                                           \
+  template void submit_products<T>(Sequence&, const ProductOperands<T>&, OperandNorms<T>&, ProductPlan&, \
+                                   const BlockSparseMatrix<T>&, const NumericOptions&, ProductRecords&); \
+  template void list_products<T>(Sequence&, const ProductOperands<T>&, OperandNorms<T>&, ProductPlan&,   \
+                                 const NumericOptions&, ProductRecords&);                                \
+  template void require_room<T>(const ProductOperands<T>&, const ProductPlan&);                          \
   template void prepare_kernels<T>(const ProductPlan&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <tessera/algorithms/block_sparse/product_operands.hpp>
+#include <tessera/algorithms/block_sparse/panel_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_plan.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/codelets/common/store.hpp>
@@ -54,13 +54,14 @@ struct NumericOptions {
 /// few panels wait at a rank (StepWindow); it waits for steps to end then, is collective, and drops the copies
 /// of the operands' panels. Priorities: what is submitted first.
 template <class T>
-void submit_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
-                     const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records);
+void submit_products(Sequence& sequence, const ProductOperands<T>& operands, OperandNorms<T>& norms,
+                     ProductPlan& plan, const BlockSparseMatrix<T>& c, const NumericOptions& options,
+                     ProductRecords& records);
 
 /// With a filter and GPUs: the lists of all products, into the records, for submit_products.
 template <class T>
-void list_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
-                   const NumericOptions& options, ProductRecords& records);
+void list_products(Sequence& sequence, const ProductOperands<T>& operands, OperandNorms<T>& norms,
+                   ProductPlan& plan, const NumericOptions& options, ProductRecords& records);
 
 /// Every task that multiplies must fit a GPU: known to the owner of the panel of C alone, said to all.
 template <class T>

@@ -153,8 +153,8 @@ std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
   Sequence sequence(a.runtime());
   for (Index p = 0; p < pattern.panels(); ++p) {
     if (!a.panel(p).valid()) continue;
-    const Index rows = panel_extent(pattern.rows(), pattern.row_panel(p)),
-                cols = panel_extent(pattern.cols(), pattern.col_panel(p));
+    const Index rows = pattern.rows().extent(pattern.row_panel(p)),
+                cols = pattern.cols().extent(pattern.col_panel(p));
     const Index count = (by_row || images ? rows : 0) + (!by_row || images ? cols : 0);
     if (count == 0) continue;
     const Data lines_of_blocks = make_lines(pattern, p), order = make_order(pattern, p);

@@ -9,6 +9,7 @@
 
 #include <tessera/algorithms/block_sparse/panel_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_tasks.hpp>
+#include <tessera/algorithms/block_sparse/task_list.hpp>
 
 namespace tessera::detail {
 
@@ -28,15 +29,14 @@ FactorPanels pair_for(Index p, Index inner, const ProductOperands<T>& operands, 
 template <class T>
 class StackTasks {
  public:
-  StackTasks(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
-             const NumericOptions& options)
+  StackTasks(Sequence& sequence, const ProductOperands<T>& operands, OperandNorms<T>& norms,
+             ProductPlan& plan, const NumericOptions& options)
       : sequence_(sequence),
         operands_(operands),
+        norms_(norms),
         plan_(plan),
         options_(options),
-        norms_a_(sequence, operands.a(), sequence.runtime().size() == 1),
-        norms_b_(sequence, operands.b(), sequence.runtime().size() == 1),
-        elsewhere_(Data::bytes(sequence.runtime(), sizeof(StackEntry), Data::every_rank)) {}
+        elsewhere_(stand_in(sequence.runtime(), sizeof(StackEntry))) {}
 
   /// The products for a panel of C. Lists that are missing are made for it and for the `next` panels, which
   /// begin with it.
@@ -72,7 +72,7 @@ class StackTasks {
 
   /// Adds the norms that have been read for a pair of panels.
   void add_norms(const FactorPanels& pair, std::vector<const Data*>& pieces) const {
-    for (const Data* const norms : {norms_a_.made(pair.a), norms_b_.made(pair.b)})
+    for (const Data* const norms : {norms_.a().made(pair.a), norms_.b().made(pair.b)})
       if (norms) pieces.push_back(norms);
   }
 
@@ -147,8 +147,8 @@ class StackTasks {
     const bool filtered = options_.eps > 0;
     const Index p = sets.front().panel, inner = sets.front().set->inner.front();
     const Index of_a = pa.panel(pc.row_panel(p), inner), of_b = pb.panel(inner, pc.col_panel(p));
-    const Data* const norms_a = filtered ? &norms_a_.of(of_a, priority + 2) : nullptr;
-    const Data* const norms_b = filtered ? &norms_b_.of(of_b, priority + 2) : nullptr;
+    const Data* const norms_a = filtered ? &norms_.a().of(of_a, priority + 2) : nullptr;
+    const Data* const norms_b = filtered ? &norms_.b().of(of_b, priority + 2) : nullptr;
     const bool local = pc.panel_local(p);
     // Others have no part in it, unless they send norms.
     if (!local && !filtered) return;
@@ -173,8 +173,8 @@ class StackTasks {
       task.filtered = *counts;
       task.norms_a = norms_a;
       task.norms_b = norms_b;
-      task.filter = {options_.eps, word_of(norms_a_.before(plan_.a(), of_a)),
-                     word_of(norms_b_.before(plan_.b(), of_b))};
+      task.filter = {options_.eps, word_of(norms_.a().before(plan_.a(), of_a)),
+                     word_of(norms_.b().before(plan_.b(), of_b))};
       if (options_.row_blocks.valid()) task.row_blocks = options_.row_blocks;
       for (std::size_t i = 0; i < sets.size(); ++i) {
         sets[i].record->filtered = counts;
@@ -187,9 +187,9 @@ class StackTasks {
 
   Sequence& sequence_;
   const ProductOperands<T>& operands_;
+  OperandNorms<T>& norms_;
   ProductPlan& plan_;
   const NumericOptions& options_;
-  PanelNorms<T> norms_a_, norms_b_;
   const Data elsewhere_;  // stands for the stacks of other ranks, which are theirs alone
 };
 

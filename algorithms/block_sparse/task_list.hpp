@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tessera/data.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera::detail {
 
@@ -26,6 +27,11 @@ Data make_task_list(Runtime& runtime, std::span<const Entry> entries, int owner 
 template <class Entry>
 Data make_task_list(Runtime& runtime, const std::vector<Entry>& entries, int owner = Data::every_rank) {
   return make_task_list(runtime, std::span<const Entry>(entries), owner);
+}
+
+/// Stands, among the operands of a task, for a list that another rank has for itself; in one process nothing.
+inline Data stand_in(Runtime& runtime, std::size_t entry_bytes) {
+  return runtime.size() > 1 ? Data::bytes(runtime, entry_bytes, Data::every_rank) : Data();
 }
 
 }  // namespace tessera::detail

@@ -28,14 +28,14 @@ std::map<Index, std::vector<BlockMove>> common_rows(const BlockDimension& from, 
                                                     Index p, Index width) {
   const std::vector<Index> source_line = first_lines(from);
   std::map<Index, std::vector<BlockMove>> moves;
-  const auto extent = static_cast<std::int32_t>(panel_extent(to, p));
+  const auto extent = static_cast<std::int32_t>(to.extent(p));
   Index line = 0;
   for (const Index block : to.panel(p)) {
     const Index size = to.size(block), source = from.panel_of(block);
     const Index begin = source_line[static_cast<std::size_t>(block)];
     if (size > 0)
       moves[source].push_back({begin, line, static_cast<std::int32_t>(size), static_cast<std::int32_t>(width),
-                               static_cast<std::int32_t>(panel_extent(from, source)), extent});
+                               static_cast<std::int32_t>(from.extent(source)), extent});
     line += size;
   }
   return moves;
@@ -153,7 +153,7 @@ std::vector<std::vector<Data>> VectorProduct<T>::multiply_panels(Sequence& seque
   for (Index p = 0; p < pattern.panels(); ++p) {
     const Index elements = pattern.panel_elements(p), row = pattern.row_panel(p), col = pattern.col_panel(p);
     if (elements == 0) continue;
-    const Index rows = panel_extent(pattern.rows(), row), cols = panel_extent(pattern.cols(), col);
+    const Index rows = pattern.rows().extent(row), cols = pattern.cols().extent(col);
     const auto room = [&](std::vector<Data>& list, Index lines) {
       list.push_back(Data::bytes(sequence.runtime(), static_cast<std::size_t>(lines * width) * sizeof(T),
                                  pattern.panel_owner(p)));

@@ -48,7 +48,7 @@ ProductSums BlockAlgebra<T>::product(double alpha, const ProductFactor<T>& a, co
   const MultiplyResult r = multiply<T>(
       runtime_,
       {.alpha = T(Real(alpha)), .a = a, .b = b, .beta = T(Real(beta)), .c = c, .dot_with = dot_with},
-      {.filter_eps = filter_eps_, .trace = true, .frobenius_norm = true});
+      {.filter_eps = filter_eps_, .trace = true, .frobenius_norm = true, .sequence = &sequence()});
   if (!r) throw IterationEnded{r.status()};
   ++step_products_;
   step_flop_ += r.flop;
@@ -58,7 +58,7 @@ ProductSums BlockAlgebra<T>::product(double alpha, const ProductFactor<T>& a, co
 template <class T>
 BlockSparseMatrix<T> BlockAlgebra<T>::product(double alpha, const ProductFactor<T>& a,
                                               const ProductFactor<T>& b, const BlockLayout& layout) {
-  Matrix c(BlockPattern::make(runtime_, layout, {}));
+  Matrix c(empty_pattern(runtime_, layout));
   product(alpha, a, b, 0, c);
   return c;
 }

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/matrix_functions.hpp>
 #include <tessera/multiply.hpp>
@@ -46,7 +47,8 @@ class BlockAlgebra {
   /// For the products from now on.
   void set_filter_eps(double eps) noexcept { filter_eps_ = eps; }
 
-  /// C := alpha op(A) op(B) + beta C; A and B may be C.
+  /// C := alpha op(A) op(B) + beta C; A and B may be C. Its sums are waited for, but not the copies of the blocks that
+  /// the filter keeps.
   /// @throws IterationEnded if it fails
   ProductSums product(double alpha, const ProductFactor<T>& a, const ProductFactor<T>& b, double beta,
                       Matrix& c, const Matrix* dot_with = nullptr);
@@ -82,7 +84,7 @@ class BlockAlgebra {
     ++step_products_;
     step_flop_ += flop;
   }
-  /// Waits for the sums that were submitted.
+  /// Waits for the sums and the copies that were submitted.
   /// @throws IterationEnded if one has failed
   void finish();
   /// Adds the products since the last step to the report: what belongs to no step.

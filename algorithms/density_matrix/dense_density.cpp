@@ -107,7 +107,7 @@ BlockSparseMatrix<T> sum_over_states(BlockAlgebra<T>& algebra, const DenseEigenp
                                      std::span<const double> factors, const BlockLayout& layout) {
   Index count = static_cast<Index>(factors.size());
   while (count > 0 && factors[static_cast<std::size_t>(count - 1)] == 0) --count;
-  BlockSparseMatrix<T> sum(BlockPattern::make(algebra.runtime(), layout, {}));
+  BlockSparseMatrix<T> sum(empty_pattern(algebra.runtime(), layout));
   const auto scaled = algebra.copied(of.vectors);
   std::vector<T> v;
   for (const double factor : factors) v.push_back(T(static_cast<RealOf<T>>(factor)));
@@ -132,7 +132,7 @@ BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProble
   result.gap = {{none, none}, {none, none}};
   if (states == 0 || n == 0) {
     return algebra.in_sequence([&](Sequence& sequence) {
-      return zero_matrix<T>(sequence, BlockPattern::make(algebra.runtime(), h.layout(), {}));
+      return zero_matrix<T>(sequence, empty_pattern(algebra.runtime(), h.layout()));
     });
   }
   auto pairs = tiled_eigenpairs(algebra, problem, std::min(states + 1, n));
@@ -152,7 +152,7 @@ BlockSparseMatrix<T> dense_density(BlockAlgebra<T>& algebra, const DensityProble
       pairs.vectors.col_tiles() == 1)
     return projector_of_tile(runtime, pairs.vectors, states, h.layout());
   const BlockSparseMatrix<T> vectors = in_blocks(algebra, std::move(pairs), h.layout()).vectors;
-  BlockSparseMatrix<T> p(BlockPattern::make(runtime, h.layout(), {}));
+  BlockSparseMatrix<T> p(empty_pattern(runtime, h.layout()));
   const auto multiplied = multiply<T>(runtime, {.a = vectors, .b = {vectors, Op::adjoint}, .c = p},
                                       {.limits = {.end_inner = states}});
   if (!multiplied) throw IterationEnded{multiplied.status()};

@@ -98,7 +98,7 @@ double trace_of_log(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& e, dou
       throw IterationEnded{
           {StatusCode::iterations_exhausted, stage, iteration - 1,
            fmt::format("the series is known to {:.1e}; the tolerance is {:.1e}", error, tolerance)}};
-    auto next = BlockSparseMatrix<T>(BlockPattern::make(algebra.runtime(), e.layout(), {}));
+    auto next = BlockSparseMatrix<T>(empty_pattern(algebra.runtime(), e.layout()));
     const ProductSums sums = algebra.product(1, e, power, 0, next);
     sum -= sums.trace / static_cast<double>(++k);
     power = std::move(next);

@@ -75,7 +75,7 @@ Projector<T> purify_trs4(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& 
   Purification<T> state("trs4", algebra, problem, options);
   auto& x = state.x;
   for (;;) {
-    BlockSparseMatrix<T> square(BlockPattern::make(algebra.runtime(), x.layout(), {}));
+    BlockSparseMatrix<T> square(empty_pattern(algebra.runtime(), x.layout()));
     const ProductSums sums = algebra.product(1, x, x, 0, square, &x);
     const double dot = sums.dot, fourth = sums.frobenius_norm * sums.frobenius_norm;
     const Traces before = state.traces;
@@ -136,7 +136,7 @@ Projector<T> purify_tc2(BlockAlgebra<T>& algebra, const OrthonormalProblem<T>& p
     if (b != 0 && c == 0) {
       sums = algebra.product(a, x, x, b, x, &x);
     } else {
-      BlockSparseMatrix<T> next(BlockPattern::make(algebra.runtime(), x.layout(), {}));
+      BlockSparseMatrix<T> next(empty_pattern(algebra.runtime(), x.layout()));
       if (c != 0) next = algebra.sum({{b, &x}, {c, &algebra.identity(x.layout())}});
       sums = algebra.product(a, x, x, c != 0 ? 1 : 0, next, &x);
       x = std::move(next);
@@ -163,7 +163,7 @@ std::optional<Projector<T>> trivial_projector(BlockAlgebra<T>& algebra,
   const SpectralInterval ends = problem.spectrum;
   if (problem.states <= 0)
     return Projector<T>{algebra.in_sequence([&](Sequence& sequence) {
-                          return zero_matrix<T>(sequence, BlockPattern::make(algebra.runtime(), layout, {}));
+                          return zero_matrix<T>(sequence, empty_pattern(algebra.runtime(), layout));
                         }),
                         n > 0 ? ends.lower : 0,
                         {{none, none}, {n > 0 ? ends.lower : none, n > 0 ? infinity : none}}};

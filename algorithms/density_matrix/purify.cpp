@@ -52,7 +52,7 @@ double idempotency_error(BlockAlgebra<T>& algebra, const BlockSparseMatrix<T>& p
   double left_out = 0;
   BlockSparseMatrix<T> ps;
   if (s) {
-    ps = BlockSparseMatrix<T>(BlockPattern::make(algebra.runtime(), full_layout(p.layout()), {}));
+    ps = BlockSparseMatrix<T>(empty_pattern(algebra.runtime(), full_layout(p.layout())));
     left_out = algebra.product(1, p, *s, 0, ps).left_out;
     // The difference D of P S changes the residual by D P.
     if (left_out > 0) left_out *= gershgorin_norm(p);

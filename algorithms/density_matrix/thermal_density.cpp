@@ -101,7 +101,7 @@ class ThermalDensities {
         if (e > mu && std::isnan(result.gap.lumo.lower)) result.gap.lumo = {e, e};
       }
       const BlockLayout& layout = problem.hamiltonian.layout();
-      const auto empty = [&] { return BlockSparseMatrix<T>(BlockPattern::make(runtime_, layout, {})); };
+      const auto empty = [&] { return BlockSparseMatrix<T>(empty_pattern(runtime_, layout)); };
       auto p = f.empty() ? empty() : sum_over_states(algebras_[k], pairs[k], f, layout);
       if (options_.energy_weighted)
         result.energy_weighted =
@@ -135,7 +135,7 @@ class ThermalDensities {
     for (std::size_t k = 0; k < members.size(); ++k) {
       const BlockLayout& layout = problems_[k].hamiltonian.layout();
       members[k].x = full ? algebras_[k].copied(algebras_[k].identity(layout))
-                          : BlockSparseMatrix<T>(BlockPattern::make(runtime_, layout, {}));
+                          : BlockSparseMatrix<T>(empty_pattern(runtime_, layout));
     }
     found.chemical_potential =
         full ? spectrum.upper + 40 * temperature() : spectrum.lower - 40 * temperature();

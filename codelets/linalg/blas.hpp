@@ -87,6 +87,10 @@ int sterf(Index n, R* d, R* e) noexcept;
 /// matrix.
 template <class R>
 int steqr(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work) noexcept;
+/// Eigenpair number i (from 1) of a real symmetric tridiagonal matrix, by bisection and inverse iteration where n > 1;
+/// d and e are destroyed. The value is w[0], of n elements; work: 20 n, iwork: 10 n + 2.
+template <class R>
+int stevr(Index n, R* d, R* e, Index i, R* w, R* z, R* work, int* iwork) noexcept;
 /// Eigenpairs of a real symmetric tridiagonal matrix by divide and conquer (compz 'I').
 template <class R>
 int stedc(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work, Index lwork, int* iwork,

@@ -121,36 +121,47 @@ TESSERA_INVERSE(double, dgetrf_, dgetri_)
 TESSERA_INVERSE(C, cgetrf_, cgetri_)
 TESSERA_INVERSE(Z, zgetrf_, zgetri_)
 
-#define TESSERA_TRIDIAGONAL(R, sterf_f, steqr_f, stedc_f)                                                \
-  extern "C" {                                                                                           \
-  void sterf_f(const int*, R*, R*, int*);                                                                \
-  void steqr_f(const char*, const int*, R*, R*, R*, const int*, R*, int*);                               \
-  void stedc_f(const char*, const int*, R*, R*, R*, const int*, R*, const int*, int*, const int*, int*); \
-  }                                                                                                      \
-  template <>                                                                                            \
-  int sterf<R>(Index n, R * d, R * e) noexcept {                                                         \
-    const int ni = i32(n);                                                                               \
-    int info = 0;                                                                                        \
-    sterf_f(&ni, d, e, &info);                                                                           \
-    return info;                                                                                         \
-  }                                                                                                      \
-  template <>                                                                                            \
-  int steqr<R>(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work) noexcept {                     \
-    const int ni = i32(n), lz = i32(ldz);                                                                \
-    int info = 0;                                                                                        \
-    steqr_f(&compz, &ni, d, e, z, &lz, work, &info);                                                     \
-    return info;                                                                                         \
-  }                                                                                                      \
-  template <>                                                                                            \
-  int stedc<R>(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work, Index lwork, int* iwork,       \
-               Index liwork) noexcept {                                                                  \
-    const int ni = i32(n), lz = i32(ldz), lw = i32(lwork), li = i32(liwork);                             \
-    int info = 0;                                                                                        \
-    stedc_f(&compz, &ni, d, e, z, &lz, work, &lw, iwork, &li, &info);                                    \
-    return info;                                                                                         \
+#define TESSERA_TRIDIAGONAL(R, sterf_f, steqr_f, stevr_f, stedc_f)                                           \
+  extern "C" {                                                                                               \
+  void sterf_f(const int*, R*, R*, int*);                                                                    \
+  void steqr_f(const char*, const int*, R*, R*, R*, const int*, R*, int*);                                   \
+  void stevr_f(const char*, const char*, const int*, R*, R*, const R*, const R*, const int*, const int*,     \
+               const R*, int*, R*, R*, const int*, int*, R*, const int*, int*, const int*, int*);            \
+  void stedc_f(const char*, const int*, R*, R*, R*, const int*, R*, const int*, int*, const int*, int*);     \
+  }                                                                                                          \
+  template <>                                                                                                \
+  int sterf<R>(Index n, R * d, R * e) noexcept {                                                             \
+    const int ni = i32(n);                                                                                   \
+    int info = 0;                                                                                            \
+    sterf_f(&ni, d, e, &info);                                                                               \
+    return info;                                                                                             \
+  }                                                                                                          \
+  template <>                                                                                                \
+  int steqr<R>(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work) noexcept {                         \
+    const int ni = i32(n), lz = i32(ldz);                                                                    \
+    int info = 0;                                                                                            \
+    steqr_f(&compz, &ni, d, e, z, &lz, work, &info);                                                         \
+    return info;                                                                                             \
+  }                                                                                                          \
+  template <>                                                                                                \
+  int stevr<R>(Index n, R * d, R * e, Index i, R * w, R * z, R * work, int* iwork) noexcept {                \
+    const int ni = i32(n), number = i32(i), lz = std::max(ni, 1), lw = 20 * ni, li = 10 * ni;                \
+    const R none = 0;                                                                                        \
+    int found = 0, info = 0;                                                                                 \
+    stevr_f("V", "I", &ni, d, e, &none, &none, &number, &number, &none, &found, w, z, &lz, iwork, work, &lw, \
+            iwork + 2, &li, &info);                                                                          \
+    return info;                                                                                             \
+  }                                                                                                          \
+  template <>                                                                                                \
+  int stedc<R>(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work, Index lwork, int* iwork,           \
+               Index liwork) noexcept {                                                                      \
+    const int ni = i32(n), lz = i32(ldz), lw = i32(lwork), li = i32(liwork);                                 \
+    int info = 0;                                                                                            \
+    stedc_f(&compz, &ni, d, e, z, &lz, work, &lw, iwork, &li, &info);                                        \
+    return info;                                                                                             \
   }
-TESSERA_TRIDIAGONAL(float, ssterf_, ssteqr_, sstedc_)
-TESSERA_TRIDIAGONAL(double, dsterf_, dsteqr_, dstedc_)
+TESSERA_TRIDIAGONAL(float, ssterf_, ssteqr_, sstevr_, sstedc_)
+TESSERA_TRIDIAGONAL(double, dsterf_, dsteqr_, dstevr_, dstedc_)
 
 // The real drivers lack the rwork pair: R names the arguments that only the complex ones have.
 

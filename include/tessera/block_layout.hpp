@@ -54,6 +54,8 @@ class BlockDimension {
   Index panels() const noexcept { return static_cast<Index>(panels_.size()); }
   /// Block numbers of a panel, ascending.
   std::span<const Index> panel(Index p) const noexcept { return panels_[static_cast<std::size_t>(p)]; }
+  /// Number of elements of a panel, of all its blocks.
+  Index extent(Index p) const noexcept { return extents_[static_cast<std::size_t>(p)]; }
   /// Row (column) of the process grid that owns a panel.
   int panel_owner(Index p) const noexcept { return panel_owner_[static_cast<std::size_t>(p)]; }
   /// The panel that holds a block.
@@ -72,7 +74,7 @@ class BlockDimension {
   bool same_sizes(const BlockDimension& other) const noexcept { return sizes_ == other.sizes_; }
   /// The same sizes and panels; owners may differ.
   bool same_panels(const BlockDimension& other) const noexcept {
-    return sizes_ == other.sizes_ && panel_of_ == other.panel_of_;
+    return this == &other || (sizes_ == other.sizes_ && panel_of_ == other.panel_of_);
   }
   /// The same sizes, owners and panels.
   bool operator==(const BlockDimension& other) const noexcept;
@@ -83,6 +85,7 @@ class BlockDimension {
   BlockDimension(std::vector<Index> sizes, int owner_count);
   std::vector<Index> sizes_, first_, panel_of_, position_;
   std::vector<std::vector<Index>> panels_;
+  std::vector<Index> extents_;  // of the panels
   std::vector<int> panel_owner_;
   int owner_count_ = 1;
   Index panel_elements_ = 0;

@@ -38,6 +38,14 @@ struct PanelIndex {
   }
 };
 
+/// What is known of a panel without its index.
+struct PanelCounts {
+  Index blocks = 0;             ///< stored blocks
+  Index elements = 0;           ///< their elements
+  Index diagonal_blocks = 0;    ///< of these blocks those whose row and column have the same number
+  Index diagonal_elements = 0;  ///< elements of these
+};
+
 /// Which blocks a matrix stores, and where. Immutable; shared by the matrices that have the same blocks. It
 /// must go before its Runtime.
 ///
@@ -55,7 +63,8 @@ class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
     Index block;  ///< number of the block within it
   };
 
-  /// What the stored blocks are known by: the sums of two numbers for each. Patterns of one layout and one
+  /// What the stored blocks are known by: the sums of two numbers for each; of the mirror images that GPUs make of a
+  /// half-stored or transposed pattern, numbers that follow from that pattern's. Patterns of one layout and one
   /// identity have the same blocks, but for an accident of probability 2^-128 times the number of pairs.
   struct Identity {
     std::uint64_t first;   ///< one sum
@@ -78,13 +87,12 @@ class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
   /// @throws InvalidArgument for another number of panels than the layout has.
   static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
                                                          std::vector<PanelIndex> panels);
-  /// The same from a packed pattern that a task writes (packed()), whose panels have so many blocks and
-  /// elements, and all together so many elements of blocks on the diagonal. It is the whole pattern: with several ranks one that this rank has for itself, of its panels,
-  /// whose index is asked for and then given to from_panels.
+  /// The same from a packed pattern that a task writes (packed()), whose panels have so many blocks. It is the
+  /// whole pattern: with several ranks one that this rank has for itself, of its panels, whose index is asked for
+  /// and then given to from_panels.
   static std::shared_ptr<const BlockPattern> from_packed(Runtime& runtime, const BlockLayout& layout,
-                                                         Data packed, std::vector<Index> panel_blocks,
-                                                         std::vector<Index> panel_elements, Identity identity,
-                                                         Index diagonal_elements);
+                                                         Data packed, std::vector<PanelCounts> panels,
+                                                         Identity identity);
 
   /// @throws InvalidArgument for coordinates outside, or without a place in a symmetric layout
   static void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks);
@@ -168,6 +176,8 @@ class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
   /// Stored blocks in a block row, whatever panel they are in.
   /// @throws InvalidArgument if one of these panels has blocks, but this rank does not know them
   Index blocks_in_row(Index block_row) const;
+  /// Of a panel that this rank knows.
+  PanelCounts counts_of(Index panel) const;
   /// Elements of the stored blocks whose row and column have the same number.
   Index diagonal_elements() const;
   /// Equal on all ranks. Found with the blocks, or in one process when it is first asked for.
@@ -205,6 +215,7 @@ class BlockPattern : public std::enable_shared_from_this<BlockPattern> {
   std::vector<Index> panel_blocks_, blocks_before_, panel_elements_;
   Index blocks_ = 0, elements_ = 0;
   Index diagonal_elements_ = 0;                  // with several ranks, or of a packed pattern
+  std::vector<PanelCounts> counts_;              // of a packed pattern
   bool packed_first_ = false;                    // the index is made from packed_
   std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
   mutable std::once_flag packing_;               // of packed_, or of the index

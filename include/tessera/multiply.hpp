@@ -70,6 +70,11 @@ struct MultiplyOptions {
   /// not done, with an exact filter on CPUs where it leaves none out, and on GPUs if it leaves none out at
   /// all.
   UseDense dense = UseDense::automatic;
+  /// Which of C's blocks the filter drops is known before the others are where they stay. Null: the call waits for
+  /// that. Else the tasks that copy them are left to this sequence, of C's Runtime, and C may be used at once as after
+  /// any other operation of the sequence: its values are there when that has been waited for. Must outlive the call,
+  /// of submit_multiply the Completion.
+  Sequence* sequence = nullptr;
 };
 
 /// A factor of a product: a matrix, and what is done to it first.

@@ -88,12 +88,14 @@ std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> si
       panel = d->panels();
       filled[static_cast<std::size_t>(owner)] = 0;
       d->panels_.emplace_back();
+      d->extents_.push_back(0);
       d->panel_owner_.push_back(owner);
     }
     d->panel_of_.push_back(panel);
     auto& members = d->panels_[static_cast<std::size_t>(panel)];
     d->position_.push_back(static_cast<Index>(members.size()));
     members.push_back(block);
+    d->extents_[static_cast<std::size_t>(panel)] += d->size(block);
     filled[static_cast<std::size_t>(owner)] += d->size(block);
     if (filled[static_cast<std::size_t>(owner)] >= d->panel_elements_ ||
         static_cast<Index>(members.size()) == max_blocks_of_panel) {
@@ -116,7 +118,7 @@ std::shared_ptr<const BlockDimension> BlockDimension::with_panels(std::vector<In
   d->panels_.resize(panel_owners.size());
   d->panel_owner_ = std::move(panel_owners);
   d->panel_of_ = std::move(panel_of);
-  std::vector<Index> filled(d->panels_.size(), 0);
+  d->extents_.assign(d->panels_.size(), 0);
   for (Index block = 0; block < d->blocks(); ++block) {
     const Index panel = d->panel_of(block);
     if (panel < 0 || panel >= d->panels())
@@ -124,14 +126,14 @@ std::shared_ptr<const BlockDimension> BlockDimension::with_panels(std::vector<In
     auto& members = d->panels_[static_cast<std::size_t>(panel)];
     d->position_.push_back(static_cast<Index>(members.size()));
     members.push_back(block);
-    filled[static_cast<std::size_t>(panel)] += d->size(block);
+    d->extents_[static_cast<std::size_t>(panel)] += d->size(block);
   }
   for (const auto& members : d->panels_)
     if (members.empty() || static_cast<Index>(members.size()) > max_blocks_of_panel)
       throw InvalidArgument("panel_of", fmt::format("{} blocks of a panel", members.size()),
                             fmt::format("1 to {}", max_blocks_of_panel));
   d->panel_elements_ =
-      std::max<Index>(1, filled.empty() ? 1 : *std::max_element(filled.begin(), filled.end()));
+      d->extents_.empty() ? 1 : std::max<Index>(1, *std::max_element(d->extents_.begin(), d->extents_.end()));
   return d;
 }
 

@@ -236,10 +236,20 @@ Index BlockPattern::diagonal_elements() const {
 /// The part of the panels that this rank knows.
 Index BlockPattern::diagonal_of_known() const {
   Index elements = 0;
-  for (Index i = 0; i < std::min(rows().blocks(), cols().blocks()); ++i)
-    if (knows(panel(rows().panel_of(i), cols().panel_of(i))) && find(i, i))
-      elements += rows().size(i) * cols().size(i);
+  for (Index p = 0; p < panels(); ++p)
+    if (knows(p)) elements += counts_of(p).diagonal_elements;
   return elements;
+}
+
+PanelCounts BlockPattern::counts_of(Index p) const {
+  if (packed_first_) return counts_[static_cast<std::size_t>(p)];
+  PanelCounts counts{panel_blocks(p), panel_elements(p)};
+  for (const Index i : rows().panel(row_panel(p)))
+    if (i < cols().blocks() && cols().panel_of(i) == col_panel(p) && find(i, i)) {
+      ++counts.diagonal_blocks;
+      counts.diagonal_elements += rows().size(i) * cols().size(i);
+    }
+  return counts;
 }
 
 const Data& BlockPattern::blocks_of(Index p) const {

@@ -59,16 +59,18 @@ namespace tessera {
 using namespace detail;
 
 std::shared_ptr<const BlockPattern> BlockPattern::from_packed(Runtime& runtime, const BlockLayout& layout,
-                                                              Data packed, std::vector<Index> panel_blocks,
-                                                              std::vector<Index> panel_elements,
-                                                              Identity identity, Index diagonal_elements) {
+                                                              Data packed, std::vector<PanelCounts> panels,
+                                                              Identity identity) {
   const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
   pattern->packed_ = std::move(packed);
   pattern->packed_first_ = true;
   pattern->identity_ = identity;
-  pattern->diagonal_elements_ = diagonal_elements;
-  pattern->panel_blocks_ = std::move(panel_blocks);
-  pattern->panel_elements_ = std::move(panel_elements);
+  for (const PanelCounts& counts : panels) {
+    pattern->panel_blocks_.push_back(counts.blocks);
+    pattern->panel_elements_.push_back(counts.elements);
+    pattern->diagonal_elements_ += counts.diagonal_elements;
+  }
+  pattern->counts_ = std::move(panels);
   pattern->complete();
   return pattern;
 }

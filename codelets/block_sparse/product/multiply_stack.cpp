@@ -169,7 +169,7 @@ void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> c
   std::vector<device::StackShape> shapes;
   for (const StackClass& shape : classes)
     if (device::has_own_kernel(shape)) shapes.push_back({type_letter<T>, shape.m, shape.n, shape.k});
-  if (shapes.empty()) return;
+  if (shapes.empty() || device::StackCompiler::shared().prepared(gpu, shapes)) return;
   // Without a thread each kernel is made when a task first asks for it.
   on_device(gpu, [&] { device::StackCompiler::shared().prepare(shapes, runtime.workers()); });
   report_stack_kernels(runtime);

@@ -26,8 +26,9 @@ struct TotalsLayout {
   std::int32_t inner_panels, together, sets, classes;
   static constexpr std::int32_t blocks = 0, elements = 1;  ///< of C after the product
   static constexpr std::int32_t identity = 2;              ///< two sums, for C's identity
-  static constexpr std::int32_t diagonal = 4;              ///< elements of blocks on the diagonal
-  static constexpr std::int32_t common = 5;                ///< so many numbers that all such tasks have
+  /// Of them those whose row and column have the same number.
+  static constexpr std::int32_t diagonal_blocks = 4, diagonal_elements = 5;
+  static constexpr std::int32_t common = 6;  ///< so many numbers that all such tasks have
   /// Products and runs (blocks of C with products) of one inner panel.
   TESSERA_HOST_DEVICE constexpr std::int64_t products(std::int32_t inner,
                                                       std::int32_t number) const noexcept {

@@ -243,7 +243,7 @@ struct CountScratch {
 /// identity to the totals of the row's panel; row_counts := blocks and elements.
 TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const RowBits* found,
                              std::int64_t* totals, std::int32_t* row_counts) {
-  std::int32_t blocks = 0, elements = 0, diagonal = 0;
+  std::int32_t blocks = 0, elements = 0, diagonal_blocks = 0, diagonal_elements = 0;
   std::uint64_t identity[2] = {0, 0};
   const std::int32_t words = words_for(at.columns), number = at.rows.number[at.first_row + at.row];
   const std::int64_t panel = at.row_panel + std::int64_t(at.col_panel) * at.c.header().row_panels;
@@ -252,13 +252,17 @@ TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const 
       const std::int32_t j = 32 * w + RowGroup::first(bits);
       ++blocks;
       elements += at.size * at.col_size(j);
-      if (at.cols.number[at.first_col + j] == number) diagonal = at.size * at.col_size(j);
+      if (at.cols.number[at.first_col + j] == number) {
+        diagonal_blocks = 1;
+        diagonal_elements = at.size * at.col_size(j);
+      }
       identity[0] += block_identity(panel, at.row, j, first_identity_seed);
       identity[1] += block_identity(panel, at.row, j, second_identity_seed);
     }
   blocks = group.sum(blocks);
   elements = group.sum(elements);
-  diagonal = group.sum(diagonal);
+  diagonal_blocks = group.sum(diagonal_blocks);
+  diagonal_elements = group.sum(diagonal_elements);
   for (int i = 0; i < 2; ++i) {
     identity[i] = group.sum(identity[i]);
     if (group.lane == 0)
@@ -269,7 +273,9 @@ TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const 
   row_counts[1] = elements;
   RowGroup::add(totals[TotalsLayout::blocks], std::int64_t(blocks));
   RowGroup::add(totals[TotalsLayout::elements], std::int64_t(elements));
-  if (diagonal > 0) RowGroup::add(totals[TotalsLayout::diagonal], std::int64_t(diagonal));
+  if (diagonal_blocks == 0) return;
+  RowGroup::add(totals[TotalsLayout::diagonal_blocks], std::int64_t(diagonal_blocks));
+  RowGroup::add(totals[TotalsLayout::diagonal_elements], std::int64_t(diagonal_elements));
 }
 
 /// What the row contributes to the totals of its panel, and its blocks and elements after the product.

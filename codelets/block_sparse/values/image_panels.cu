@@ -46,12 +46,18 @@ struct Mirror {
   const std::int32_t *half, *whole;
   const S *stored, *mirror;
   S* destination;
+  Index elements;  ///< of the destination
   std::int32_t row_panel, col_panel;
   S stored_factor, mirror_factor;
   bool stored_conjugated, mirror_conjugated;
 };
 
-/// A warp takes some blocks of the destination.
+/// A block of the destination, and where its values are.
+struct MirroredBlock {
+  std::int32_t at = 0, rows = 0, cols = 0, stored = -1, mirror = -1;
+};
+
+/// Warps share the blocks of the destination.
 template <class S>
 __global__ void __launch_bounds__(threads) mirror_kernel(const __grid_constant__ Mirror<S> of) {
   const PackedPattern half(of.half), whole(of.whole);
@@ -60,38 +66,29 @@ __global__ void __launch_bounds__(threads) mirror_kernel(const __grid_constant__
                     mirror = half.panel(of.col_panel, of.row_panel);
   const PackedSide rows = whole.rows(), cols = whole.cols();
   const std::int32_t row_count = rows.blocks(of.row_panel), first_row = rows.first[of.row_panel],
-                     first_col = cols.first[of.col_panel], together = looked_up(to.blocks),
-                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32) * together;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (auto first = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32) * together;
-       first < to.blocks; first += stride) {
-    const std::int32_t b = first + lane;
-    std::int32_t at = 0, m = 0, n = 0, same = -1, across = -1;  // the block, and where its values are
-    if (lane < together && b < to.blocks) {
-      const std::int32_t i = row_of_block(to, row_count, b), j = to.column[b];
-      at = to.offset[b];
-      m = rows.size[first_row + i];
-      n = cols.size[first_col + j];
-      if (of.stored) same = find_block(stored, i, j);
-      if (same < 0) across = find_block(mirror, j, i);
-      if (same >= 0) same = stored.offset[same];
-      if (across >= 0) across = mirror.offset[across];
+                     first_col = cols.first[of.col_panel];
+  const auto look = [&](std::int32_t b) {
+    const std::int32_t i = row_of_block(to, row_count, b), j = to.column[b];
+    const std::int32_t same = of.stored ? find_block(stored, i, j) : -1,
+                       across = same < 0 ? find_block(mirror, j, i) : -1;
+    MirroredBlock block{to.offset[b], rows.size[first_row + i], cols.size[first_col + j]};
+    if (same >= 0) block.stored = stored.offset[same];
+    if (across >= 0) block.mirror = mirror.offset[across];
+    return block;
+  };
+  const auto copy = [&](const MirroredBlock& block, int lane, int lanes) {
+    if (block.stored < 0 && block.mirror < 0) return;
+    const bool is_stored = block.stored >= 0;
+    const S* const from = is_stored ? of.stored + block.stored : of.mirror + block.mirror;
+    const S factor = is_stored ? of.stored_factor : of.mirror_factor;
+    const bool conjugated = is_stored ? of.stored_conjugated : of.mirror_conjugated;
+    S* const here = of.destination + block.at;
+    for (std::int32_t e = lane; e < block.rows * block.cols; e += lanes) {
+      const S element = from[is_stored ? e : e / block.rows + e % block.rows * block.cols];
+      here[e] = times(factor, conjugated ? device::conj(element) : element);
     }
-    for (int k = 0; k < together; ++k) {
-      const std::int32_t rows_here = of_lane(m, k), cols_here = of_lane(n, k), stored_at = of_lane(same, k),
-                         mirror_at = of_lane(across, k);
-      if (stored_at < 0 && mirror_at < 0) continue;
-      const bool is_stored = stored_at >= 0;
-      const S* const from = is_stored ? of.stored + stored_at : of.mirror + mirror_at;
-      const S factor = is_stored ? of.stored_factor : of.mirror_factor;
-      const bool conjugated = is_stored ? of.stored_conjugated : of.mirror_conjugated;
-      S* const block = of.destination + of_lane(at, k);
-      for (std::int32_t e = lane; e < rows_here * cols_here; e += 32) {
-        const S element = from[is_stored ? e : e / rows_here + e % rows_here * cols_here];
-        block[e] = times(factor, conjugated ? device::conj(element) : element);
-      }
-    }
-  }
+  };
+  visit_blocks(to.blocks, of.elements, look, copy);
 }
 
 }  // namespace
@@ -128,13 +125,14 @@ void run(const DeviceContext& on, const MirrorPanel<T>& task) {
                                    values(task.stored),
                                    values(task.mirror),
                                    device_cast(task.destination.view().data()),
+                                   static_cast<Index>(task.destination.view().size()),
                                    task.row_panel,
                                    task.col_panel,
                                    factor(task.way),
                                    factor(task.mirror_way),
                                    task.way.conjugated,
                                    task.mirror_way.conjugated};
-  mirror_kernel<<<full_grid, threads, 0, on.stream>>>(of);
+  mirror_kernel<<<panel_blocks, threads, 0, on.stream>>>(of);
 }
 
 #define TESSERA_DEFINE(T)                  \

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include <cuda_runtime.h>
 
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/common/device_scalar.cuh>
+#include <tessera/codelets/common/device_warp.cuh>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 
 /// What the kernels on the values of panels share: arithmetic, and the loops over the blocks of a panel.
@@ -38,17 +41,76 @@ __device__ Complex<R> plus(Complex<R> a, Complex<R> b) {
 }
 
 inline constexpr int panel_threads = 256;
+/// Thread blocks that a GPU runs at once.
+inline constexpr Index panel_blocks = full_grid / 2;
 
-/// Of so many blocks those whose places the lanes of a warp look up at a time, each one of them: the searches wait for
-/// memory together. One where there are warps enough.
-__device__ inline std::int32_t looked_up(std::int32_t blocks) {
-  const std::int32_t warps = static_cast<std::int32_t>(gridDim.x) * (panel_threads / 32);
-  return min(max(blocks / warps, 1), 8);
-}
 /// What lane k of the warp has.
 template <class X>
 __device__ X of_lane(X x, int k) {
-  return __shfl_sync(0xffffffffu, x, k);
+  static_assert(sizeof(X) % sizeof(int) == 0);
+  int words[sizeof(X) / sizeof(int)];
+  memcpy(words, &x, sizeof x);
+  for (int& word : words) word = __shfl_sync(0xffffffffu, word, k);
+  memcpy(&x, words, sizeof x);
+  return x;
+}
+
+/// This warp's share of the blocks of a panel.
+struct BlockRange {
+  std::int32_t begin, end;
+};
+__device__ inline BlockRange share_of_warp(std::int32_t blocks) {
+  const std::int64_t warps = std::int64_t(gridDim.x) * (panel_threads / 32),
+                     warp = std::int64_t(blockIdx.x) * (panel_threads / 32) + threadIdx.x / 32;
+  return {static_cast<std::int32_t>(blocks * warp / warps),
+          static_cast<std::int32_t>(blocks * (warp + 1) / warps)};
+}
+
+/// Small blocks are read by so many lanes each: a whole warp would mostly wait for the next block.
+inline constexpr int lanes_of_small_blocks = 8;
+__device__ inline bool small_blocks(std::int32_t blocks, Index elements) {
+  return elements <= Index(128) * blocks;
+}
+
+/// Each lane looks up one of the blocks of this warp's share, found = look(b): the searches of many blocks wait for
+/// memory together. Then groups of `lanes` lanes take a block each and go through its values,
+/// visit(found, lane, lanes). Without a block `found` is Found().
+template <int lanes, class Look, class Visit>
+__device__ void visit_blocks(std::int32_t blocks, const Look& look, const Visit& visit) {
+  using Found = decltype(look(0));
+  const auto [begin, end] = share_of_warp(blocks);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (std::int32_t first = begin; first < end; first += 32) {
+    const Found found = first + lane < end ? look(first + lane) : Found();
+    for (int k = 0; k < 32 && first + k < end; k += 32 / lanes)
+      visit(of_lane(found, k + lane / lanes), lane % lanes, lanes);
+  }
+}
+template <class Look, class Visit>
+__device__ void visit_blocks(std::int32_t blocks, Index elements, const Look& look, const Visit& visit) {
+  if (small_blocks(blocks, elements))
+    visit_blocks<lanes_of_small_blocks>(blocks, look, visit);
+  else
+    visit_blocks<32>(blocks, look, visit);
+}
+
+/// The sum of |x|^2 over the elements of a block, which `lanes` lanes read; all have it. Called by whole warps.
+template <class S>
+__device__ double sum_of_squares(const S* block, std::int32_t count, int lane, int lanes) {
+  double sum = 0;
+#pragma unroll 4
+  for (std::int32_t i = lane; i < count; i += lanes) {
+    const double re = real(block[i]), im = imag(block[i]);
+    sum += re * re + im * im;
+  }
+  __syncwarp();
+  for (int mask = lanes / 2; mask > 0; mask /= 2) sum += exchange(sum, mask);
+  return sum;
+}
+/// The elements of a block of a panel that has so many in all.
+__device__ inline std::int32_t elements_of(const PackedPanel& panel, std::int32_t block, Index elements) {
+  return static_cast<std::int32_t>((block + 1 < panel.blocks ? Index(panel.offset[block + 1]) : elements) -
+                                   panel.offset[block]);
 }
 
 struct Position {

@@ -80,7 +80,9 @@ class PanelSummer {
 
   void add(std::int32_t row, std::int32_t b, const SummedBlock<T>& block) {
     if (task_.norms) {
-      const double norm = task_.norms.view()[static_cast<std::size_t>(panel_.before + b)];
+      const double norm =
+          sum_of_squares(std::span(block.values, static_cast<std::size_t>(block.rows * block.cols)));
+      task_.norms.view()[static_cast<std::size_t>(panel_.before + b)] = norm;
       if (std::sqrt(norm) < task_.panels.eps) return;
       sums_[SumLayout::squares] += block.image ? 2 * norm : norm;
     }

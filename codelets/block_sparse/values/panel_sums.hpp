@@ -37,12 +37,12 @@ constexpr std::size_t panel_sum_bytes(std::size_t panels) noexcept {
 
 /// Sums over the blocks of panels, block by block in their order, in double. With a symmetry the mirror images
 /// of the blocks off the diagonal count, too (in scalar products if both matrices have one). On GPUs blocks
-/// are added in another order, the same for the same panel.
+/// are added in another order, the same for the same panel. Norms are those of BlockNorms, bit by bit.
 /// | operand       | mode    | shape                               | what                                     |
 /// |---------------|---------|-------------------------------------|------------------------------------------|
 /// | pattern       | read    | packed pattern                      | the matrix'                              |
 /// | other_pattern | read    | packed pattern                      | of the other matrix; for scalar products |
-/// | norms         | read    | array of double, for each block     | from BlockNorms; for squares and eps     |
+/// | norms         | write or add | array of double, for each block | squares of the panels' blocks' norms; for squares and eps |
 /// | values        | read    | arrays                              | panels of both matrices                  |
 /// | sums          | write   | SumLayout::size doubles a panel     | the sums                                 |
 /// | work          | scratch | array of double, of panel_sum_bytes | partial results, on GPUs                 |
@@ -50,7 +50,7 @@ template <class T>
 struct SumPanels {
   static constexpr const char* name = "sum_panels";
   Read<Array<std::int32_t>> pattern, other_pattern{};
-  Read<Array<double>> norms{};
+  WriteOrAdd<Array<double>> norms{};
   ReadAll<Array<T>> values;
   Write<Array<double>> sums;
   GpuScratch<Array<double>> work{};

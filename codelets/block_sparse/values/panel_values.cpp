@@ -168,13 +168,9 @@ void run(const HostContext&, const BlockNorms<T>& task) {
     const std::span<const T> values = task.values[p];
     double* const norms = task.norms.view().data() + (panel.before - task.panels.before);
     for (std::int32_t b = 0; b < panel.blocks; ++b) {
-      const auto end = b + 1 < panel.blocks ? static_cast<std::size_t>(panel.offset[b + 1]) : values.size();
-      double sum = 0;
-      for (auto i = static_cast<std::size_t>(panel.offset[b]); i < end; ++i) {
-        const double re = real_part(values[i]), im = imag_part(values[i]);
-        sum += re * re + im * im;
-      }
-      norms[b] = sum;
+      const auto begin = static_cast<std::size_t>(panel.offset[b]),
+                 end = b + 1 < panel.blocks ? static_cast<std::size_t>(panel.offset[b + 1]) : values.size();
+      norms[b] = sum_of_squares(values.subspan(begin, end - begin));
     }
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
+#include <tessera/codelets/block_sparse/values/panel_norms.cuh>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/codelets/common/device_launch.cuh>
-#include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/runtime/device_task.hpp>
 #include <tessera/runtime/matrix/packed_pattern.hpp>
 
@@ -145,85 +145,35 @@ struct Matching {
   bool conjugated, add, zero;
 };
 
-/// A warp takes some blocks of the destination.
+/// A block of the destination, and where its values are in the source (-1: nowhere).
+struct MatchingBlock {
+  std::int32_t at = 0, count = 0, from = -1;
+};
+
+/// Warps share the blocks of the destination.
 template <class S>
 __global__ void __launch_bounds__(threads)
     copy_matching_kernel(Matching matching, S factor, const S* __restrict__ source, S* destination) {
   const PackedPattern pattern(matching.to);
   const PackedPanel from = PackedPattern(matching.from).panel(matching.row_panel, matching.col_panel),
                     to = pattern.panel(matching.row_panel, matching.col_panel);
-  const std::int32_t rows = pattern.rows().blocks(matching.row_panel), together = looked_up(to.blocks),
-                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32) * together;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (auto first = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32) * together;
-       first < to.blocks; first += stride) {
-    const std::int32_t c = first + lane;
-    std::int32_t at = 0, count = 0, found = -1;  // the block, and where its values are in the source
-    if (lane < together && c < to.blocks) {
-      const std::int32_t b = find_block(from, row_of_block(to, rows, c), to.column[c]);
-      at = to.offset[c];
-      if (b >= 0 || matching.zero)
-        count =
-            static_cast<std::int32_t>((c + 1 < to.blocks ? Index(to.offset[c + 1]) : matching.elements) - at);
-      if (b >= 0) found = from.offset[b];
-    }
-    for (int k = 0; k < together; ++k) {
-      S* const block = destination + of_lane(at, k);
-      const std::int32_t here = of_lane(count, k), from_here = of_lane(found, k);
-      for (std::int32_t i = lane; i < here; i += 32)
-        block[i] = from_here < 0 ? S(0)
-                                 : moved(matching.conjugated, matching.add, factor,
-                                         source[Index(from_here) + i], matching.add ? block[i] : S(0));
-    }
-  }
-}
-
-/// The values of the panels whose norms are formed.
-template <class S>
-struct NormedValues {
-  const S* values[NormedPanels::most];
-  Index elements[NormedPanels::most];
-};
-
-/// The norms of a panel's blocks, each by so many lanes of a warp.
-template <int lanes, class S>
-__device__ void norms_of(const PackedPanel& panel, const S* values, Index elements, double* norms) {
-  constexpr int blocks_at_once = 32 / lanes;
-  const std::int32_t stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32) * blocks_at_once;
-  const int lane = static_cast<int>(threadIdx.x) % lanes, place = static_cast<int>(threadIdx.x) % 32 / lanes;
-  for (auto first =
-           static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32) * blocks_at_once;
-       first < panel.blocks; first += stride) {
-    const std::int32_t b = first + place;
-    double sum = 0;
-    if (b < panel.blocks) {
-      const S* const block = values + panel.offset[b];
-      const Index count = (b + 1 < panel.blocks ? Index(panel.offset[b + 1]) : elements) - panel.offset[b];
-      for (Index i = lane; i < count; i += lanes) {
-        const double re = real(block[i]), im = imag(block[i]);
-        sum += re * re + im * im;
-      }
-    }
-    __syncwarp();
-    for (int mask = lanes / 2; mask > 0; mask /= 2) sum += exchange(sum, mask);
-    if (b < panel.blocks && lane == 0) norms[b] = sum;
-  }
-}
-
-/// Of panel blockIdx.y of the task's. A whole warp for a small block would mostly add up zeros.
-template <class S>
-__global__ void __launch_bounds__(threads)
-    norms_kernel(const std::int32_t* words, const __grid_constant__ NormedPanels panels,
-                 const __grid_constant__ NormedValues<S> of, double* norms) {
-  const PackedPattern pattern(words);
-  const std::int32_t number = panels.number[blockIdx.y], row_panels = pattern.header().row_panels;
-  const PackedPanel panel = pattern.panel(number % row_panels, number / row_panels);
-  const Index elements = of.elements[blockIdx.y];
-  norms += panel.before - panels.before;
-  if (elements <= Index(128) * panel.blocks)
-    norms_of<8>(panel, of.values[blockIdx.y], elements, norms);
-  else
-    norms_of<32>(panel, of.values[blockIdx.y], elements, norms);
+  const std::int32_t rows = pattern.rows().blocks(matching.row_panel);
+  const auto look = [&](std::int32_t c) {
+    MatchingBlock block;
+    const std::int32_t b = find_block(from, row_of_block(to, rows, c), to.column[c]);
+    block.at = to.offset[c];
+    if (b >= 0 || matching.zero) block.count = elements_of(to, c, matching.elements);
+    if (b >= 0) block.from = from.offset[b];
+    return block;
+  };
+  const auto copy = [&](const MatchingBlock& block, int lane, int lanes) {
+    S* const to_here = destination + block.at;
+    for (std::int32_t i = lane; i < block.count; i += lanes)
+      to_here[i] = block.from < 0 ? S(0)
+                                  : moved(matching.conjugated, matching.add, factor,
+                                          source[Index(block.from) + i], matching.add ? to_here[i] : S(0));
+  };
+  visit_blocks(to.blocks, matching.elements, look, copy);
 }
 
 }  // namespace
@@ -322,9 +272,9 @@ void run(const DeviceContext& on, const CopyMatching<T>& task) {
                           task.conjugated,
                           task.add && !first,
                           first};
-  copy_matching_kernel<<<full_grid, threads, 0, on.stream>>>(matching, device_scalar(task.factor),
-                                                             device_cast(task.source.view().data()),
-                                                             device_cast(destination.data()));
+  copy_matching_kernel<<<panel_blocks, threads, 0, on.stream>>>(matching, device_scalar(task.factor),
+                                                                device_cast(task.source.view().data()),
+                                                                device_cast(destination.data()));
 }
 
 template <class T>
@@ -332,13 +282,8 @@ void run(const DeviceContext& on, const BlockNorms<T>& task) {
   using namespace device;
   if (task.panels.count == 0) return;
   NormedValues<DeviceScalar<T>> of{};
-  for (int p = 0; p < task.panels.count; ++p) {
-    of.values[p] = device_cast(task.values[p].data());
-    of.elements[p] = static_cast<Index>(task.values[p].size());
-  }
-  const dim3 grid(full_grid, static_cast<unsigned>(task.panels.count));
-  norms_kernel<<<grid, threads, 0, on.stream>>>(task.pattern.view().data(), task.panels, of,
-                                                task.norms.view().data());
+  for (int p = 0; p < task.panels.count; ++p) of.set(p, task.values[p]);
+  form_norms(on.stream, task.pattern.view().data(), task.panels, of, task.norms.view().data());
 }
 
 #define TESSERA_DEFINE(T)                 \

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
@@ -159,6 +161,17 @@ struct CopyMatching {
   bool add = false;         ///< to blocks that both have; else these are replaced
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
+
+/// The sum of |x|^2 over some elements, in double.
+template <class T>
+double sum_of_squares(std::span<const T> values) noexcept {
+  double sum = 0;
+  for (const T& x : values) {
+    const double re = real_part(x), im = imag_part(x);
+    sum += re * re + im * im;
+  }
+  return sum;
+}
 
 /// The panels that a task of norms takes.
 struct NormedPanels {

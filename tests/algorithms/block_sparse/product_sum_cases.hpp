@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
 #include <tessera/multiply.hpp>
 
 #include "reduction_cases.hpp"
@@ -107,6 +109,30 @@ void check_operations_in_flight(Runtime& runtime, const BlockLayout& layout) {
   }
 }
 
+/// Filtered products that leave their copies to a sequence give the same, also where the next product reads the result
+/// before anything has waited for the copies.
+template <class T>
+void check_products_in_sequence(Runtime& runtime, const BlockLayout& layout) {
+  constexpr double eps = 2.5;
+  const auto a = make_problem<T>(runtime, layout, 51).matrix, b = make_problem<T>(runtime, layout, 52).matrix;
+  std::array<BlockSparseMatrix<T>, 2> at_once, expected;
+  for (auto* results : {&at_once, &expected})
+    for (auto& c : *results) c = make_problem<T>(runtime, layout, 72).matrix;
+  const auto compute = [&](std::array<BlockSparseMatrix<T>, 2>& c, Sequence* sequence) {
+    const MultiplyOptions options{.filter_eps = eps, .sequence = sequence};
+    const MultiplyResult first = multiply(runtime, {.a = a, .b = b, .c = c[0]}, options),
+                         second = multiply(runtime, {.a = a, .b = c[0], .c = c[1]}, options);
+    ASSERT_TRUE(first && second) << first.status().message() << second.status().message();
+    EXPECT_GT(first.filtered_blocks, 0) << "the case must drop blocks";
+  };
+  run_sequence(runtime, [&](Sequence& sequence) { compute(at_once, &sequence); });
+  compute(expected, nullptr);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(to_dense(at_once[i]), to_dense(expected[i]));
+    EXPECT_EQ(at_once[i].pattern().blocks(), expected[i].pattern().blocks());
+  }
+}
+
 template <class T>
 void check_sums(Runtime& runtime, unsigned seed) {
   for_each_symmetry<T>(runtime, seed, {Symmetry::none},
@@ -117,6 +143,7 @@ void check_sums(Runtime& runtime, unsigned seed) {
                          check_product_sums<T>(runtime, first, half, 2.5);
                          check_product_sums<T>(runtime, first, second, 2.5, true);
                          check_operations_in_flight<T>(runtime, first);
+                         check_products_in_sequence<T>(runtime, first);
                        });
 }
 

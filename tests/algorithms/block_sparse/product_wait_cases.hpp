@@ -48,6 +48,17 @@ inline void check_waits(Runtime& runtime) {
   EXPECT_EQ(count_waits(runtime, a, c).submitting, for_size);
   EXPECT_EQ(count_waits(runtime, a, c), (ProductWaits{0, 1}));
   EXPECT_EQ(count_waits(runtime, a, c, &a), (ProductWaits{0, 2}));
+  // Of a filtered product the copies are waited for, unless a sequence takes them.
+  const auto filtered = [&](Sequence* sequence) {
+    BlockSparseMatrix<double> result(c.pattern_pointer());
+    const ProductWaits waits =
+        count_waits(runtime, a, result, nullptr, {.filter_eps = 6, .sequence = sequence});
+    EXPECT_LT(result.pattern().blocks(), c.pattern().blocks());
+    return waits.finishing;
+  };
+  Sequence sequence(runtime);
+  EXPECT_EQ(filtered(&sequence) + 1, filtered(nullptr));
+  EXPECT_TRUE(sequence.wait());
 }
 
 }  // namespace tessera::test

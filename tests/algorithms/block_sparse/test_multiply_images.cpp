@@ -121,11 +121,10 @@ TEST_F(MultiplyImagesDouble, NoHostWorkOnBlocksTheSecondTime) {
   auto c = nothing_like(a);
   EXPECT_TRUE(tessera::multiply({.a = a, .b = a, .c = c}));
   const BlockPattern& pattern = a.pattern();
-  std::vector<Index> blocks, elements;
+  std::vector<PanelCounts> counts;
   std::vector<std::shared_ptr<const Data>> values;
   for (Index p = 0; p < pattern.panels(); ++p) {
-    blocks.push_back(pattern.panel_blocks(p));
-    elements.push_back(pattern.panel_elements(p));
+    counts.push_back(pattern.counts_of(p));
     values.push_back(a.shared_panel(p));
   }
   const auto nothing = BlockPattern::make_replicated(runtime(), a.layout(), {});
@@ -138,9 +137,8 @@ TEST_F(MultiplyImagesDouble, NoHostWorkOnBlocksTheSecondTime) {
     const HostAccess from(nothing->packed(), HostAccess::Mode::read), to(packed, HostAccess::Mode::write);
     std::copy_n(from.array<const std::int32_t>().begin(), words, to.array<std::int32_t>().begin());
   }
-  const auto known =
-      BlockPattern::from_packed(runtime(), a.layout(), std::move(packed), std::move(blocks),
-                                std::move(elements), pattern.identity(), pattern.diagonal_elements());
+  const auto known = BlockPattern::from_packed(runtime(), a.layout(), std::move(packed), std::move(counts),
+                                               pattern.identity());
   const BlockSparseMatrix<double> same(known, std::move(values));
   const DenseMatrix expected = gemm(dense(a), dense(a));
   a = BlockSparseMatrix<double>();

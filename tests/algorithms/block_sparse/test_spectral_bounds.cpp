@@ -1,5 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <random>
+
+#include <tessera/algorithms/block_sparse/lanczos.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+
 #include "vector_cases.hpp"
 
 namespace tessera {
@@ -182,6 +187,30 @@ TEST(SpectralBoundsRepeated, DoNotDependOnTheWorkers) {
     EXPECT_EQ(r.products, results.front().products);
     EXPECT_EQ(r.lowest.value, results.front().lowest.value);
     EXPECT_EQ(r.highest.residual, results.front().highest.residual);
+  }
+}
+
+/// Against all eigenpairs of the tridiagonal matrix.
+TEST(RitzEnds, AreThoseOfTheWholeMatrix) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (const Index k : {1, 2, 3, 16, 97}) {
+    SCOPED_TRACE(k);
+    const auto size = static_cast<std::size_t>(k);
+    KrylovMatrix h;
+    for (Index i = 0; i < k; ++i) {
+      h.diagonal.push_back(uniform(random));
+      h.beside.push_back(0.1 + std::abs(uniform(random)));
+    }
+    std::vector<double> values = h.diagonal, beside = h.beside, vectors(size * size), work(2 * size);
+    ASSERT_EQ(blas::steqr('I', k, values.data(), beside.data(), vectors.data(), k, work.data()), 0);
+    const RitzEnds ends = ritz_ends(h);
+    const auto check = [&](const RitzEnd& end, std::size_t i) {
+      EXPECT_NEAR(end.value, values[i], 1e-14 * static_cast<double>(k));
+      EXPECT_NEAR(end.residual, h.beside.back() * std::abs(vectors[size - 1 + i * size]), 1e-12);
+    };
+    check(ends.lowest, 0);
+    check(ends.highest, size - 1);
   }
 }
 

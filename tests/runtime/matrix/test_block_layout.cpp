@@ -32,6 +32,7 @@ void check_dimension(const BlockDimension& d, const std::vector<Index>& sizes) {
     Index before_last = 0;
     for (const Index b : panel) before_last += b == panel.back() ? 0 : d.size(b);
     EXPECT_LT(before_last, d.panel_elements());
+    EXPECT_EQ(d.extent(p), before_last + d.size(panel.back()));
     counted += static_cast<Index>(panel.size());
   }
   EXPECT_EQ(counted, d.blocks());

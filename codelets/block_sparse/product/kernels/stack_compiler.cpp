@@ -323,6 +323,22 @@ void StackCompiler::prepare(std::span<const StackShape> shapes, int threads) {
   });
 }
 
+bool StackCompiler::prepared(int device, std::span<const StackShape> shapes) {
+  std::vector<Entry*> made;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto model = models_of_devices_.find(device);
+    if (model == models_of_devices_.end() || !model->second) return false;
+    for (const StackShape& shape : shapes) {
+      const auto entry = model->second->entries.find(shape);
+      if (entry == model->second->entries.end()) return false;
+      made.push_back(entry->second.get());
+    }
+  }
+  // Without the lock: who makes a kernel has its entry's, and then takes this one.
+  return std::none_of(made.begin(), made.end(), [](Entry* entry) { return entry->worth_another_try(); });
+}
+
 StackCompiler::Counts StackCompiler::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;

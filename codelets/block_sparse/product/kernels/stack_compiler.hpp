@@ -85,6 +85,8 @@ class StackCompiler {
   /// Makes kernels for the current device on `threads` threads. It also tries shapes again, up to three times
   /// in all, for which memory was short.
   void prepare(std::span<const StackShape> shapes, int threads);
+  /// Whether `prepare` would have nothing to do on a device. Asks nothing of CUDA.
+  bool prepared(int device, std::span<const StackShape> shapes);
 
   struct Counts {
     int compiled = 0, read = 0, failed = 0;

@@ -39,22 +39,20 @@ BlockPatternPointer pattern_by_tasks(Runtime& runtime, const BlockLayout& layout
                             .totals = totals,
                             .row_counts = row_counts,
                             .of = of});
-  std::vector<Index> blocks(panels.size()), elements(panels.size());
+  std::vector<PanelCounts> counts(panels.size());
   BlockPattern::Identity identity{};
-  Index diagonal = 0;
   Index words = PackedPattern::words_without_panels(layout.rows->panels(), layout.rows->blocks(),
                                                     layout.cols->panels(), layout.cols->blocks());
   {
     const HostAccess access(totals, HostAccess::Mode::read);
     for (std::size_t p = 0; p < panels.size(); ++p) {
       const auto mine = access.array<const std::int64_t>().subspan(p * ChosenLayout::size);
-      blocks[p] = mine[TotalsLayout::blocks];
-      elements[p] = mine[TotalsLayout::elements];
+      counts[p] = {mine[TotalsLayout::blocks], mine[TotalsLayout::elements],
+                   mine[TotalsLayout::diagonal_blocks], mine[TotalsLayout::diagonal_elements]};
       identity.first += static_cast<std::uint64_t>(mine[ChosenLayout::identity]);
       identity.second += static_cast<std::uint64_t>(mine[ChosenLayout::identity + 1]);
-      diagonal += mine[TotalsLayout::diagonal];
       const auto rows = layout.rows->panel(Index(p) % layout.rows->panels()).size();
-      words += PackedPattern::panel_words(Index(rows), blocks[p]);
+      words += PackedPattern::panel_words(Index(rows), counts[p].blocks);
     }
   }
   Data result =
@@ -67,7 +65,7 @@ BlockPatternPointer pattern_by_tasks(Runtime& runtime, const BlockLayout& layout
                              .result = result,
                              .of = of});
   EXPECT_TRUE(sequence.wait().ok());
-  return BlockPattern::from_packed(runtime, layout, std::move(result), blocks, elements, identity, diagonal);
+  return BlockPattern::from_packed(runtime, layout, std::move(result), counts, identity);
 }
 
 TEST(FindAbove, MakesThePatternOfTheHost) {

@@ -136,19 +136,17 @@ class FindProductsTest {
       ASSERT_TRUE(sequence.wait().ok());
     }
     totals_ = download_values<std::int64_t>(totals);
-    std::vector<Index> blocks, elements;
+    std::vector<PanelCounts> counts;
     BlockPattern::Identity identity{0, 0};
-    Index diagonal = 0;
     Index words = 9 + PackedPattern::side_words(rows_->panels(), rows_->blocks()) +
                   PackedPattern::side_words(cols_->panels(), cols_->blocks()) + 3 * c_->panels();
     for (Index p = 0; p < c_->panels(); ++p) {
-      blocks.push_back(total(p, TotalsLayout::blocks));
-      elements.push_back(total(p, TotalsLayout::elements));
+      counts.push_back({total(p, TotalsLayout::blocks), total(p, TotalsLayout::elements),
+                        total(p, TotalsLayout::diagonal_blocks), total(p, TotalsLayout::diagonal_elements)});
       identity.first += static_cast<std::uint64_t>(total(p, TotalsLayout::identity));
       identity.second += static_cast<std::uint64_t>(total(p, TotalsLayout::identity + 1));
-      diagonal += total(p, TotalsLayout::diagonal);
       words += PackedPattern::panel_words(static_cast<Index>(rows_->panel(c_->row_panel(p)).size()),
-                                          blocks.back());
+                                          counts.back().blocks);
     }
     Data packed = Data::bytes(runtime_, static_cast<std::size_t>(words) * 4);
     Sequence sequence(runtime_);
@@ -162,8 +160,7 @@ class FindProductsTest {
                                         .of_c = of_c(),
                                         .totals_size = layout_.size(),
                                         .products = 1});
-    result_ = BlockPattern::from_packed(runtime_, layout_c_, std::move(packed), blocks, elements, identity,
-                                        diagonal);
+    result_ = BlockPattern::from_packed(runtime_, layout_c_, std::move(packed), std::move(counts), identity);
     ASSERT_TRUE(sequence.wait().ok());
   }
   Index total(Index p, Index at) const { return totals_[static_cast<std::size_t>(p * layout_.size() + at)]; }
@@ -216,6 +213,9 @@ class FindProductsTest {
     for (Index p = 0; p < c_->panels(); ++p) {
       EXPECT_EQ(total(p, TotalsLayout::blocks), expected_->panel_blocks(p));
       EXPECT_EQ(total(p, TotalsLayout::elements), expected_->panel_elements(p));
+      const PanelCounts counts = expected_->counts_of(p);
+      EXPECT_EQ(total(p, TotalsLayout::diagonal_blocks), counts.diagonal_blocks);
+      EXPECT_EQ(total(p, TotalsLayout::diagonal_elements), counts.diagonal_elements);
       for (std::int64_t at = TotalsLayout::common; at < layout_.size(); ++at) {
         const auto found = numbers.find({p, at});
         ASSERT_EQ(total(p, at), found == numbers.end() ? 0 : found->second) << p << " " << at;

@@ -280,10 +280,6 @@ class Panels {
                   std::to_string(second),
               SumLayout::size, [&](Sequence& s, const Data& result) {
                 const Data norms = Data::bytes(runtime_, make_blocks().size() * sizeof(double));
-                s.insert(BlockNorms<T>{.pattern = pattern.packed(),
-                                       .norms = norms,
-                                       .values = std::vector<const Data*>{&x_},
-                                       .panels = {.count = 1, .number = {0}}});
                 std::vector<const Data*> values{&x_};
                 if (second == 1) values.push_back(&y);
                 s.insert(SumPanels<T>{.pattern = pattern.packed(),
