@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/block_sparse/copy_matching.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/diagonal_blocks.hpp>
-#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::detail {
@@ -21,31 +21,13 @@ BlockPatternPointer diagonal_pattern(const BlockSparseMatrix<T>& a, Symmetry sym
   return BlockPattern::make(a.runtime(), layout, blocks);
 }
 
-/// Copies A's diagonal blocks, which lie in the same panels whether A is half-stored or not.
-template <class T>
-void copy_diagonal(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& diagonal) {
-  const BlockPattern &from = a.pattern(), &to = diagonal.pattern();
-  for (Index p = 0; p < to.panels(); ++p) {
-    if (!diagonal.panel(p).valid()) continue;
-    if (a.panel(p).valid())
-      sequence.insert(CopyMatching<T>{.from = from.packed(),
-                                      .to = to.packed(),
-                                      .source = a.panel(p),
-                                      .destination = overwrite(diagonal.panel(p)),
-                                      .row_panel = word_of(to.row_panel(p)),
-                                      .col_panel = word_of(to.col_panel(p)),
-                                      .factor = T(1)});
-    else
-      sequence.insert(FillValues<T>{.values = diagonal.panel(p), .value = T(0)});
-  }
-}
-
 template <class T>
 BlockSparseMatrix<T> submit_factors(Sequence& sequence, const BlockSparseMatrix<T>& a,
                                     DiagonalFactor factor) {
   const Symmetry symmetry = factor == DiagonalFactor::inverse ? a.symmetry() : Symmetry::none;
   BlockSparseMatrix<T> result(diagonal_pattern(a, symmetry));
-  copy_diagonal(sequence, a, result);
+  // Blocks on the diagonal lie in the same panels whether A is half-stored or not.
+  copy_matching(sequence, a, result, T(1));
   const BlockPattern& pattern = result.pattern();
   for (Index p = 0; p < pattern.panels(); ++p) {
     if (pattern.panel_elements(p) == 0) continue;

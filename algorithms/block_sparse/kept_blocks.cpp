@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/block_sparse/copy_matching.hpp>
 #include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/block_operations.hpp>
-#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_success.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -41,15 +41,7 @@ DroppedBlocks KeptBlocks<T>::take(Sequence& sequence, BlockSparseMatrix<T>& matr
                                                                  .result = {},
                                                                  .of = {},
                                                                  .eps = eps_}));
-  for (Index p = 0; p < pattern_->panels(); ++p)
-    if (smaller.panel(p).valid())
-      sequence.insert(CopyMatching<T>{.from = pattern_->packed(),
-                                      .to = smaller.pattern().packed(),
-                                      .source = matrix.panel(p),
-                                      .destination = overwrite(smaller.panel(p)),
-                                      .row_panel = word_of(pattern_->row_panel(p)),
-                                      .col_panel = word_of(pattern_->col_panel(p)),
-                                      .factor = T(1)});
+  copy_matching(sequence, matrix, smaller, T(1));
   matrix = std::move(smaller);
   return {static_cast<Index>(dropped[0]), static_cast<Index>(dropped[1])};
 }

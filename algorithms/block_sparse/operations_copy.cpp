@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
+#include <tessera/algorithms/block_sparse/copy_matching.hpp>
 #include <tessera/algorithms/block_sparse/diagonal_symmetry.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
@@ -29,30 +30,6 @@ BlockSparseMatrix<T> part_of(Sequence& sequence, const BlockSparseMatrix<T>& a, 
   BlockSparseMatrix<T> part(std::move(pattern));
   copy_into_existing(sequence, a, part);
   return part;
-}
-
-}  // namespace
-
-namespace {
-
-/// B := factor A on the blocks that both have, zero on B's others; their blocks have the same places.
-template <class T>
-void copy_matching(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
-                   T factor) {
-  const BlockPattern &from = a.pattern(), &to = b.pattern();
-  for (Index p = 0; p < to.panels(); ++p) {
-    if (!b.panel(p).valid()) continue;
-    if (a.panel(p).valid())
-      sequence.insert(CopyMatching<T>{.from = from.packed(),
-                                      .to = to.packed(),
-                                      .source = a.panel(p),
-                                      .destination = overwrite(b.panel(p)),
-                                      .row_panel = word_of(to.row_panel(p)),
-                                      .col_panel = word_of(to.col_panel(p)),
-                                      .factor = factor});
-    else
-      sequence.insert(FillValues<T>{.values = b.panel(p), .value = T(0)});
-  }
 }
 
 template <class T>
