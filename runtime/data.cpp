@@ -259,8 +259,9 @@ void Data::release() {
     const CopyingWorkers copying(*runtime_);
     starpu_data_unregister(handle);
   } else {
-    if (local()) let_host_memory_go(starpu_data_get_size(handle));
-    starpu_data_unregister_submit(handle);
+    const std::size_t bytes = starpu_data_get_size(handle);
+    if (local()) let_host_memory_go(bytes);
+    if (!detail.retired.take(handle, bytes)) starpu_data_unregister_submit(handle);
   }
 }
 

@@ -422,6 +422,7 @@ Runtime::~Runtime() {
     return;
   }
   starpu_resume();
+  detail_->retired.release();
   if (size_ == 1) starpu_task_wait_for_all();
   stop_starpu();
   leave();

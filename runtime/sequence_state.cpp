@@ -75,6 +75,7 @@ void SequenceState::wait_here() {
   constexpr auto alarm_pause = std::chrono::milliseconds(20);
   constexpr int stall_rounds = 50;
   if (last_insertion != start) ++runtime.waits;
+  if (!runtime.alarm.raised()) runtime.retired.release();
   std::unique_lock lock(mutex);
   const auto none = [&] { return pending == 0; };
   StallWatch watch(runtime);

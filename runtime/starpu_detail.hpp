@@ -20,6 +20,7 @@
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/mpi_headers.hpp>
 #include <tessera/runtime/remote_copies.hpp>
+#include <tessera/runtime/retired_data.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera::detail {
@@ -86,6 +87,7 @@ struct Runtime::Detail {
   std::vector<std::unique_ptr<detail::SequenceState>> abandoned;
   std::vector<starpu_data_handle_t> abandoned_data;
   bool finishes_abandoned = false;
+  detail::RetiredData retired;
   std::mutex abandoned_mutex;                    ///< of abandoned_data
   std::atomic<bool> any_abandoned_data = false;  ///< tasks that use it do nothing: its memory may be gone
   std::array<detail::RunningKernels, STARPU_NMAXWORKERS> running;

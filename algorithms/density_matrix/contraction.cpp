@@ -90,7 +90,7 @@ PositiveInterval positive_interval_of(Runtime& runtime, const BlockSparseMatrix<
     if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
     return ends;
   };
-  ExtremalResult ends = ends_to(1e-3);
+  ExtremalResult ends = ends_to(ends_tolerance);
   // The lower end matters relative to itself.
   const auto known = [&] { return ends.lowest.bound > 0.3 * ends.lowest.value; };
   if (!known() && ends.lowest.value > 0)

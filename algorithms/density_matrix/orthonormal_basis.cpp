@@ -99,7 +99,7 @@ BlockSparseMatrix<T> OrthonormalBasis<T>::from_orthonormal(BlockAlgebra<T>& alge
 template <class T>
 SpectralInterval spectrum_of(Runtime& runtime, const BlockSparseMatrix<T>& h) {
   if (h.rows() == 0) return {0, 0};
-  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = h}, {.tolerance = 1e-3});
+  const ExtremalResult ends = extremal_eigenvalues<T>(runtime, {.a = h}, {.tolerance = ends_tolerance});
   if (!ends && ends.status().code != StatusCode::iterations_exhausted) throw IterationEnded{ends.status()};
   return widened({ends.lowest.bound, ends.highest.bound});
 }

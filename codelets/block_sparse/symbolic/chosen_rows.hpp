@@ -6,8 +6,8 @@
 #include <tessera/codelets/block_sparse/symbolic/pattern_rows.hpp>
 #include <tessera/codelets/block_sparse/symbolic/product_rows.hpp>
 
-/// How chosen blocks are counted and written, for one row of blocks: the same text for CPUs and GPUs. A
-/// choice has a `pattern` with the dimensions of the result, and
+/// How chosen blocks are counted and written, for one row of blocks by a team of one group: the same text for
+/// CPUs and GPUs. A choice has a `pattern` with the dimensions of the result, and
 ///   std::int64_t mark(group, at, bits) const
 /// which sets the bits of the row's blocks, all others being clear, and returns, in each thread a part of,
 /// what belongs to ChosenLayout::counted.
@@ -25,7 +25,7 @@ TESSERA_ROW void count_chosen_row(const RowGroup& group, const Choice& choice, c
                                   std::int64_t* totals, std::int32_t* row_counts) {
   const ProductRow at = row_of(choice.pattern, panels[p], row);
   if (!at.exists()) return;
-  clear(group, bits, at.columns);
+  clear(RowTeam(), bits, at.columns);
   std::int64_t* const of_panel = totals + std::int64_t(p) * ChosenLayout::size;
   const std::int64_t counted = group.sum(choice.mark(group, at, bits));
   if (group.lane == 0 && counted > 0) RowGroup::add(of_panel[ChosenLayout::counted], counted);
@@ -38,7 +38,7 @@ TESSERA_ROW void write_chosen_row(const RowGroup& group, const Choice& choice, s
                                   std::int32_t row, RowBits* bits, const std::int32_t* counts,
                                   const WrittenPanel& to) {
   const ProductRow at = row_of(choice.pattern, panel, row);
-  clear(group, bits, at.columns);
+  clear(RowTeam(), bits, at.columns);
   choice.mark(group, at, bits);
   write_row(group, at, bits, counts[0], counts[1], to.column, to.offset);
 }

@@ -20,7 +20,7 @@ void run(const HostContext&, const FindProducts& task) {
     for (std::int32_t row = 0; row < task.of_c.most_rows; ++row) {
       const ProductRow at(a, b, c, task.of_c.mask, task.panels.view()[static_cast<std::size_t>(p)], row);
       if (at.exists())
-        count_row(RowGroup(), at, task.layout, CountScratch(scratch.data(), at.columns),
+        count_row(RowTeam(), RowGroup(), at, task.layout, CountScratch(scratch.data(), at.columns),
                   totals.data() + p * task.layout.size(),
                   row_counts.data() + 2 * (std::int64_t(p) * task.of_c.most_rows + row));
     }
@@ -43,7 +43,7 @@ void run(const HostContext&, const WriteProductPattern& task) {
     sum_row_counts(group, to.rows, counts, to.row_begin);
     for (std::int32_t row = 0; row < to.rows; ++row) {
       const ProductRow at(a, b, c, task.of_c.mask, panel, row);
-      mark_result(group, at, bits.data(), bits.data() + words_for(at.columns));
+      mark_result(RowTeam(), group, at, bits.data(), bits.data() + words_for(at.columns));
       write_row(group, at, bits.data(), counts[2 * row], counts[2 * row + 1], to.column, to.offset);
     }
   }

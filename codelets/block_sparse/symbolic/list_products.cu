@@ -11,7 +11,7 @@ namespace tessera::detail {
 namespace device {
 namespace {
 
-constexpr int warp = 32, max_parts = 16;
+constexpr int warp = 32, max_parts = 16, max_filtered_parts = 8;
 
 /// What the kernels read and write. In all of them blockIdx.y is the number of a stack.
 struct Listing {
@@ -64,9 +64,9 @@ __global__ void __launch_bounds__(warp) sum_rows_kernel(const __grid_constant__ 
 }
 
 /// Thread block (row, stack), each warp with a part of the row. What waits for memory is hidden by other
-/// warps: enough of them must fit. With a filter a row has one warp (shape_of_rows).
+/// warps: enough of them must fit.
 template <bool with_filter>
-__global__ void __launch_bounds__(with_filter ? warp : max_parts* warp, with_filter ? 24 : 2)
+__global__ void __launch_bounds__((with_filter ? max_filtered_parts : max_parts) * warp, with_filter ? 3 : 2)
     list_rows_kernel(const __grid_constant__ Listing listing) {
   extern __shared__ std::int32_t memory[];
   const auto row = static_cast<std::int32_t>(blockIdx.x);
@@ -103,18 +103,20 @@ std::size_t shared_bytes(const ListProducts& task, RowShape shape) {
 /// A warp for every few hundred products: long rows by one warp each would leave most of a GPU idle. The room
 /// holds the entries of nearly all rows; it is worth its memory if rows have few, or many warps write them.
 RowShape shape_of_rows(const ListProducts& task) {
-  constexpr double products_each = 512, few = 3000;
+  constexpr double few = 3000;
+  const double products_each = task.filtered ? 1024 : 512;
   constexpr std::size_t most_counters = 64 * 1024, most_in_all = 200 * 1024;
   double products = 0;
   for (std::int32_t s = 0; s < task.stacks.count; ++s)
     products = std::max(products, double(task.stacks.stack[s].products) / std::max(task.shape.rows, 1));
   RowShape shape{1, 0};
-  // What a filter leaves out must be missing at the ends of runs, not at the ends of their parts.
-  while (!task.filtered && 2 * shape.parts <= max_parts && 2 * shape.parts * products_each <= products &&
+  const std::int32_t most_parts = task.filtered ? max_filtered_parts : max_parts;
+  while (2 * shape.parts <= most_parts && 2 * shape.parts * products_each <= products &&
          shared_bytes(task, {2 * shape.parts, 0}) <= most_counters)
     shape.parts *= 2;
   const double entries = 1.25 * products + 32;
-  if (task.shape.col_classes > 1 || (entries > few && shape.parts < max_parts / 2)) return shape;
+  if (task.shape.col_classes > 1 || (entries > few && (task.filtered || shape.parts < max_parts / 2)))
+    return shape;
   const RowShape with_room{shape.parts, static_cast<std::int32_t>(std::min(entries, 1e6))};
   return shared_bytes(task, with_room) <= most_in_all ? with_room : shape;
 }

@@ -52,7 +52,8 @@ struct ListFilter {
 
 /// The stacks of the products of some inner panels for panels of C, class by class; within a class the runs
 /// are in the order in which C stores its blocks, the products of a run in the order of the inner panels and
-/// their inner index. What a filter leaves out is missing at the ends of the runs.
+/// their inner index. What a filter leaves out is missing: runs of a row follow each other without gaps, and rows
+/// keep their places.
 /// | operand    | mode    | shape                                             | what                             |
 /// |------------|---------|---------------------------------------------------|----------------------------------|
 /// | lists      | write   | arrays of StackEntry, then of StackRun (stack.hpp) | the stacks                      |

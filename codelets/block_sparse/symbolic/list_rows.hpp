@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+
 #include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
 #include <tessera/codelets/block_sparse/symbolic/product_rows.hpp>
 #include <tessera/codelets/linalg/stack_entry.hpp>
@@ -14,6 +16,16 @@ inline namespace TESSERA_ROW_NAMESPACE {
 struct InnerPanels {
   const std::int32_t* number;
   std::int32_t count;
+};
+
+/// While products are counted next[j] is -1 for a block that is not computed, else twice the number of those that
+/// pass the filter, and 1 more if there are any at all: then the block has a run, if only to become zero.
+TESSERA_ROW std::int32_t counted(std::int32_t next, bool passes) {
+  return (next | 1) + (passes ? 2 : 0);
+}
+struct ColumnProducts {
+  bool any;
+  std::int32_t passing;
 };
 
 /// Memory that a team shares, for listing.
@@ -38,21 +50,21 @@ struct ListScratch {
   TESSERA_ROW std::int32_t* next_of(std::int32_t part) const { return next + part * columns; }
   TESSERA_ROW std::int32_t* runs_of(std::int32_t part) const { return runs + part * classes; }
   TESSERA_ROW std::int32_t* products_of(std::int32_t part) const { return products + part * classes; }
-  /// Of all parts; 0 and less: none.
-  TESSERA_ROW std::int32_t column_products(std::int32_t parts, std::int32_t j) const {
-    std::int32_t sum = 0;
-    for (std::int32_t q = 0; q < parts; ++q) sum += next[q * columns + j];
-    return sum;
+  TESSERA_ROW std::int32_t passing(std::int32_t part, std::int32_t j) const {
+    const std::int32_t here = next[part * columns + j];
+    return here > 0 ? here / 2 : 0;
+  }
+  /// Of all parts.
+  TESSERA_ROW ColumnProducts column_products(std::int32_t parts, std::int32_t j) const {
+    ColumnProducts all{false, 0};
+    for (std::int32_t q = 0; q < parts; ++q) {
+      all.any = all.any || next[q * columns + j] > 0;
+      all.passing += passing(q, j);
+    }
+    return all;
   }
 };
 
-/// Of `count` items in a row those of one part; the parts follow each other.
-TESSERA_ROW BlockRange share_of(const RowTeam& team, std::int32_t count) {
-  const auto begin_of = [&](std::int64_t part) {
-    return static_cast<std::int32_t>(count * part / team.parts);
-  };
-  return {begin_of(team.part), begin_of(team.part + 1)};
-}
 /// This part's blocks of the row of C.
 TESSERA_ROW BlockRange share_of_c(const RowTeam& team, const ProductRow& at) {
   const BlockRange all = blocks_of_row(at.old(), at.row), mine = share_of(team, all.end - all.begin);
@@ -85,89 +97,28 @@ TESSERA_ROW void for_each_share_of_a(const RowTeam& team, const ProductRow& at, 
   }
 }
 
-/// next[j] := 0 for the blocks that are computed, -1 for others; a row of C has all columns with products.
-TESSERA_ROW void open_row(const RowGroup& group, const ProductRow& at, std::int32_t* next) {
+/// next[j] of all parts := 0 for the blocks that are computed, -1 for others; a row of C has all columns with
+/// products.
+TESSERA_ROW void open_row(const RowTeam& team, const ProductRow& at, ListScratch scratch) {
   const PackedPanel c = at.old();
-  const std::int32_t number = at.rows.number[at.first_row + at.row];
-  if (at.mask.any()) {
-    for (std::int32_t j = group.lane; j < at.columns; j += RowGroup::size) next[j] = -1;
-    group.sync();
-  }
-  for (std::int32_t block = c.row_begin[at.row] + group.lane; block < c.row_begin[at.row + 1];
-       block += RowGroup::size) {
-    const std::int32_t j = c.column[block];
-    if (at.col_size(j) > 0 && (!at.mask.lower || number >= at.cols.number[at.first_col + j])) next[j] = 0;
-  }
-  group.sync();
-}
-
-/// The products of this part of the row for each column, of one class of inner blocks, into next_of(part).
-TESSERA_ROW void count_columns(const RowTeam& team, const RowGroup& group, const ProductRow& at,
-                               InnerPanels panels, std::int32_t k, ListScratch scratch) {
-  const bool masked = at.mask.any();
-  std::int32_t* const next = scratch.next_of(team.part);
-  open_row(group, at, next);
-  for_each_share_of_a(team, at, panels, [&](std::int32_t i, BlockRange blocks) {
-    for_each_product(
-        group, at, panels.number[i], k, blocks, [](std::int32_t, std::int32_t) { return false; },
-        [&](std::int32_t j, bool, std::int32_t) {
-          if (!masked || next[j] >= 0) ++next[j];
-        });
-  });
-  team.sync();
-}
-
-/// Runs and products of this part's blocks of C for each class of columns, into runs_of(part) and
-/// products_of(part).
-TESSERA_ROW void count_classes(const RowTeam& team, const RowGroup& group, const ProductRow& at,
-                               ListScratch scratch) {
-  const PackedPanel c = at.old();
-  const BlockRange mine = share_of_c(team, at);
-  std::int32_t *const runs_of_class = scratch.runs_of(team.part), *const products_of_class =
-                                                                      scratch.products_of(team.part);
-  for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size)
-    runs_of_class[n] = products_of_class[n] = 0;
-  group.sync();
-  std::int32_t runs = 0, products = 0;
-  for (std::int32_t block = mine.begin + group.lane; block < mine.end; block += RowGroup::size) {
-    const std::int32_t j = c.column[block], here = scratch.column_products(team.parts, j);
-    if (here <= 0) continue;
-    if (at.cols.classes == 1) {
-      ++runs;
-      products += here;
-    } else {
-      RowGroup::add(runs_of_class[at.col_class(j)], 1);
-      RowGroup::add(products_of_class[at.col_class(j)], here);
-    }
-  }
-  if (at.cols.classes == 1) {
-    runs = group.sum(runs);
-    products = group.sum(products);
-    if (group.lane == 0) runs_of_class[0] = runs, products_of_class[0] = products;
-  }
-  team.sync();
-}
-
-/// Runs and products of the row for each pair of classes of columns and inner blocks, into
-/// counts[2 (n inner classes + k)].
-TESSERA_ROW void count_listed_row(const RowTeam& team, const RowGroup& group, const ProductRow& at,
-                                  InnerPanels panels, ListScratch scratch, std::int32_t* counts) {
-  for (std::int32_t k = 0; k < at.inner.classes; ++k) {
-    count_columns(team, group, at, panels, k, scratch);
-    count_classes(team, group, at, scratch);
-    for (std::int32_t n = group.lane; team.part == 0 && n < at.cols.classes; n += RowGroup::size) {
-      std::int32_t* const count = counts + 2 * (n * at.inner.classes + k);
-      count[0] = count[1] = 0;
-      for (std::int32_t q = 0; q < team.parts; ++q) {
-        count[0] += scratch.runs_of(q)[n];
-        count[1] += scratch.products_of(q)[n];
-      }
-    }
+  const std::int32_t number = at.rows.number[at.first_row + at.row], all = team.parts * scratch.columns;
+  if (!at.mask.any()) {
+    for (std::int32_t j = team.thread; j < all; j += team.threads) scratch.next[j] = 0;
     team.sync();
+    return;
   }
+  for (std::int32_t j = team.thread; j < all; j += team.threads) scratch.next[j] = -1;
+  team.sync();
+  for (std::int32_t block = c.row_begin[at.row] + team.thread; block < c.row_begin[at.row + 1];
+       block += team.threads) {
+    const std::int32_t j = c.column[block];
+    if (at.col_size(j) == 0 || (at.mask.lower && number < at.cols.number[at.first_col + j])) continue;
+    for (std::int32_t q = 0; q < team.parts; ++q) scratch.next_of(q)[j] = 0;
+  }
+  team.sync();
 }
 
-/// The same for a stack that counts_by_lengths: there are as many products as the rows of B are long.
+/// Runs and products of the row for a stack that counts_by_lengths, into counts[0] and counts[1]: there are as many products as the rows of B are long.
 TESSERA_ROW void count_complete_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
                                     std::int32_t* counts) {
   std::int32_t products = 0;
@@ -210,20 +161,18 @@ TESSERA_ROW void sum_rows(const RowGroup& group, const PackedSide& rows, std::in
   }
 }
 
+/// Whether the product of two norms, whose squares are given, is not below the limit.
+TESSERA_ROW_APART bool not_below(double of_a, double of_b, double limit) {
+  return !(sqrt(of_a) * sqrt(of_b) < limit);
+}
 /// What passes the filter in one row: norms are of the blocks of all panels.
 struct RowFilter {
   const double *norms_a, *norms_b;  ///< squares
-  double limit, square;             ///< of the limit; 0: too small to compare with
-  /// Whether the product of the norms is not below the limit. Squares tell where rounding cannot matter.
-  TESSERA_ROW bool passes(const PackedPanel& a, std::int32_t left, const PackedPanel& b,
-                          std::int32_t right) const {
-    constexpr double rounding = 1e-12;
-    const double of_a = norms_a[a.before + left], of_b = norms_b[b.before + right];
-    if (square > 0) {
-      if (of_a * of_b > (1 + rounding) * square) return true;
-      if (of_a * of_b < (1 - rounding) * square) return false;
-    }
-    return !(sqrt(of_a) * sqrt(of_b) < limit);
+  double limit, low, high;  ///< products of squares up to low are below it, those from high on are not
+  TESSERA_ROW bool passes(double of_a, double of_b) const {
+    const double square = of_a * of_b;
+    const bool passes = square >= high;
+    return passes || square <= low ? passes : not_below(of_a, of_b, limit);
   }
 };
 /// `blocks`: for each row of blocks of C those of op(A); null: those of A.
@@ -231,26 +180,149 @@ TESSERA_ROW RowFilter row_filter(const ProductRow& at, const ListFilter& filter,
                                  const double* norms_a, const double* norms_b) {
   const std::int32_t here = blocks ? blocks[at.first_row + at.row] : at.blocks_of_a();
   const double limit = filter.eps / (here > 1 ? here : 1), square = limit * limit;
-  return {norms_a - filter.before_a, norms_b - filter.before_b, limit, square > 1e-290 ? square : 0};
+  // Squares tell where neither rounding matters nor underflow.
+  constexpr double rounding = 1e-12;
+  const bool by_squares = square > 1e-290;
+  return {norms_a - filter.before_a, norms_b - filter.before_b, limit,
+          by_squares ? (1 - rounding) * square : -1, by_squares ? (1 + rounding) * square : HUGE_VAL};
 }
 
-/// Runs keep their places; what the filter has left out is missing at their ends. For one class of inner
-/// blocks, after its entries, in a team of one: scratch.next tells where they end.
-TESSERA_ROW void shorten_runs(const RowGroup& group, const ProductRow& at, std::int32_t inner_class,
-                              ListScratch scratch, const std::int32_t* counts, StackRun* runs) {
+/// *to := the entry. Of its parts nvcc would put every byte together by itself.
+TESSERA_ROW void write_entry(StackEntry* to, std::int32_t a, std::int32_t b, std::int32_t pair) {
+#ifdef __CUDACC__
+  *reinterpret_cast<unsigned long long*>(to) = static_cast<unsigned>(a) |
+                                               static_cast<unsigned long long>(b) << stack_offset_bits |
+                                               static_cast<unsigned long long>(pair) << 2 * stack_offset_bits;
+#else
+  *to = StackEntry(a, b, pair);
+#endif
+}
+
+/// What of blocks of A and B tells whether their product passes; how it is read.
+struct SquaredNorm {
+  double norm;
+  TESSERA_ROW SquaredNorm of_thread(const RowGroup& group, int thread) const {
+    return {group.broadcast(norm, thread)};
+  }
+};
+TESSERA_ROW bool passes(const RowFilter& filter, SquaredNorm of_a, SquaredNorm of_b) {
+  return filter.passes(of_a.norm, of_b.norm);
+}
+TESSERA_ROW bool passes(const RowFilter&, Nothing, Nothing) {
+  return true;
+}
+template <bool with_filter>
+struct NormsOfPanel {
+  const double* norms;
+  TESSERA_ROW NormsOfPanel(const PackedPanel& panel, const double* all)
+      : norms(with_filter ? all + panel.before : nullptr) {}
+  TESSERA_ROW auto operator()(std::int32_t block) const {
+    if constexpr (with_filter)
+      return SquaredNorm{norms[block]};
+    else
+      return Nothing();
+  }
+};
+/// The same, and where blocks begin.
+template <class Norm>
+struct PlacedBlock {
+  std::int32_t offset;
+  [[no_unique_address]] Norm norm;
+  TESSERA_ROW PlacedBlock of_thread(const RowGroup& group, int thread) const {
+    return {group.broadcast(offset, thread), norm.of_thread(group, thread)};
+  }
+};
+template <bool with_filter>
+struct BlocksOfPanel {
+  const std::int32_t* offset;
+  NormsOfPanel<with_filter> norms;
+  TESSERA_ROW BlocksOfPanel(const PackedPanel& panel, const double* all)
+      : offset(panel.offset), norms(panel, all) {}
+  TESSERA_ROW auto operator()(std::int32_t block) const {
+    return PlacedBlock<decltype(norms(block))>{offset[block], norms(block)};
+  }
+};
+
+/// The products of this part of the row for each column, of one class of inner blocks, into next_of(part); those
+/// that the filter leaves out are added to `filtered`, class by class.
+template <bool with_filter>
+TESSERA_ROW void count_columns(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                               InnerPanels panels, std::int32_t k, const RowFilter& filter,
+                               ListScratch scratch, std::int64_t* filtered) {
+  const bool masked = at.mask.any();
+  std::int32_t* const next = scratch.next_of(team.part);
+  open_row(team, at, scratch);
+  ClassCounter left_out{at.cols.classes, scratch.runs};
+  if constexpr (with_filter) left_out.clear(team);
+  for_each_share_of_a(team, at, panels, [&](std::int32_t i, BlockRange blocks) {
+    const NormsOfPanel<with_filter> a(at.a.panel(at.row_panel, panels.number[i]), filter.norms_a),
+        b(at.b.panel(panels.number[i], at.col_panel), filter.norms_b);
+    for_each_product(group, at, panels.number[i], k, blocks, a, b,
+                     [&](std::int32_t j, const auto& right, const auto& left) {
+                       const std::int32_t here = next[j];
+                       if (masked && here < 0) return;
+                       const bool listed = passes(filter, left, right);
+                       next[j] = counted(here, listed);
+                       if (with_filter && !listed) left_out.count(at, j);
+                     });
+  });
+  if constexpr (with_filter)
+    left_out.finish(team, group, [&](std::int32_t n, std::int32_t count) {
+      const std::int32_t number = (at.size_class * at.cols.classes + n) * at.inner.classes + k;
+      RowGroup::add(filtered[number], std::int64_t(count));
+    });
+  team.sync();
+}
+
+/// Runs and products of this part's blocks of C for each class of columns, into runs_of(part) and
+/// products_of(part).
+TESSERA_ROW void count_classes(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                               ListScratch scratch) {
   const PackedPanel c = at.old();
-  for (std::int32_t n = 0; n < at.cols.classes; ++n) {
-    std::int32_t run = counts[2 * (n * at.inner.classes + inner_class)];
-    for (std::int32_t base = c.row_begin[at.row]; base < c.row_begin[at.row + 1]; base += RowGroup::size) {
-      const std::int32_t block = base + group.lane;
-      const std::int32_t j = block < c.row_begin[at.row + 1] ? c.column[block] : -1;
-      const bool mine = j >= 0 && at.col_class(j) == n && scratch.next[j] > 0;
-      const std::int32_t number = run + group.sum_before(mine ? 1 : 0);
-      if (mine) runs[number].count = scratch.next[j] - 1 - runs[number].first;
-      run += group.sum(mine ? 1 : 0);
+  const BlockRange mine = share_of_c(team, at);
+  std::int32_t *const runs_of_class = scratch.runs_of(team.part), *const products_of_class =
+                                                                      scratch.products_of(team.part);
+  for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size)
+    runs_of_class[n] = products_of_class[n] = 0;
+  group.sync();
+  std::int32_t runs = 0, products = 0;
+  for (std::int32_t block = mine.begin + group.lane; block < mine.end; block += RowGroup::size) {
+    const std::int32_t j = c.column[block];
+    const ColumnProducts here = scratch.column_products(team.parts, j);
+    if (!here.any) continue;
+    if (at.cols.classes == 1) {
+      ++runs;
+      products += here.passing;
+    } else {
+      RowGroup::add(runs_of_class[at.col_class(j)], 1);
+      RowGroup::add(products_of_class[at.col_class(j)], here.passing);
     }
   }
-  group.sync();
+  if (at.cols.classes == 1) {
+    runs = group.sum(runs);
+    products = group.sum(products);
+    if (group.lane == 0) runs_of_class[0] = runs, products_of_class[0] = products;
+  }
+  team.sync();
+}
+
+/// Runs and products of the row for each pair of classes of columns and inner blocks, into
+/// counts[2 (n inner classes + k)].
+TESSERA_ROW void count_listed_row(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                                  InnerPanels panels, ListScratch scratch, std::int32_t* counts) {
+  for (std::int32_t k = 0; k < at.inner.classes; ++k) {
+    count_columns<false>(team, group, at, panels, k, {}, scratch, nullptr);
+    count_classes(team, group, at, scratch);
+    for (std::int32_t n = group.lane; team.part == 0 && n < at.cols.classes; n += RowGroup::size) {
+      std::int32_t* const count = counts + 2 * (n * at.inner.classes + k);
+      count[0] = count[1] = 0;
+      for (std::int32_t q = 0; q < team.parts; ++q) {
+        count[0] += scratch.runs_of(q)[n];
+        count[1] += scratch.products_of(q)[n];
+      }
+    }
+    team.sync();
+  }
 }
 
 /// Writes the runs of the row of one class of inner blocks; next_of(part)[j] := 1 + where that part's entries
@@ -277,19 +349,20 @@ TESSERA_ROW void write_runs(const RowTeam& team, const RowGroup& group, const Pr
     const std::int32_t block = base + group.lane;
     const bool there = block < mine.end;
     const std::int32_t j = there ? c.column[block] : 0, n = there ? at.col_class(j) : -1;
-    const std::int32_t here = there ? scratch.column_products(team.parts, j) : 0;
+    const ColumnProducts here = there ? scratch.column_products(team.parts, j) : ColumnProducts{false, 0};
     for (std::int32_t column_class = 0; column_class < at.cols.classes; ++column_class) {
-      const bool taken = n == column_class && here > 0;
+      const bool taken = n == column_class && here.any;
       std::int32_t &run_of_class = scratch.runs_of(team.part)[column_class],
                    &entry_of_class = scratch.products_of(team.part)[column_class];
       const std::int32_t run = run_of_class + group.sum_before(taken ? 1 : 0),
-                         entry = entry_of_class + group.sum_before(taken ? here : 0);
-      const std::int32_t all_runs = group.sum(taken ? 1 : 0), all_products = group.sum(taken ? here : 0);
+                         entry = entry_of_class + group.sum_before(taken ? here.passing : 0);
+      const std::int32_t all_runs = group.sum(taken ? 1 : 0),
+                         all_products = group.sum(taken ? here.passing : 0);
       if (taken) {
-        runs[run] = {c.offset[block], entry, here, block};
+        runs[run] = {c.offset[block], entry, here.passing, block};
         std::int32_t next = entry + 1;  // 0 and less: no products
         for (std::int32_t q = 0; q < team.parts; ++q) {
-          const std::int32_t products = scratch.next_of(q)[j];
+          const std::int32_t products = scratch.passing(q, j);
           scratch.next_of(q)[j] = next;
           next += products;
         }
@@ -306,7 +379,7 @@ TESSERA_ROW void write_runs(const RowTeam& team, const RowGroup& group, const Pr
 }
 
 /// Writes the runs and the entries of the row; counts: where they begin, as sum_rows leaves them. With a
-/// filter, which teams of one apply, the products that it leaves out are added to `filtered`, class by class.
+/// filter, the products that it leaves out are added to `filtered`, class by class.
 template <bool with_filter>
 TESSERA_ROW void list_row(const RowTeam& team, const RowGroup& group, const ProductRow& at,
                           InnerPanels panels, const RowFilter& filter, ListScratch scratch,
@@ -315,44 +388,29 @@ TESSERA_ROW void list_row(const RowTeam& team, const RowGroup& group, const Prod
   const bool masked = at.mask.any();
   std::int32_t* const next = scratch.next_of(team.part);
   for (std::int32_t k = 0; k < at.inner.classes; ++k) {
-    count_columns(team, group, at, panels, k, scratch);
+    count_columns<with_filter>(team, group, at, panels, k, filter, scratch, filtered);
     write_runs(team, group, at, k, scratch, counts, runs);
     // Single entries, each elsewhere, would take far longer to write than a row of them.
     const std::int32_t first = at.cols.classes == 1 ? counts[2 * k + 1] : 0,
                        products = at.cols.classes == 1 ? scratch.products_of(team.parts - 1)[0] - first : 0;
     const bool together = products > 0 && products <= scratch.room;
     StackEntry* const to = together ? scratch.row : entries + first;
-    ClassCounter left_out{at.cols.classes, scratch.runs};
-    if constexpr (with_filter) left_out.clear(group);
     for_each_share_of_a(team, at, panels, [&](std::int32_t i, BlockRange blocks) {
-      const PackedPanel a = at.a.panel(at.row_panel, panels.number[i]),
-                        b = at.b.panel(panels.number[i], at.col_panel);
-      for_each_product(
-          group, at, panels.number[i], k, blocks,
-          [&](std::int32_t left, std::int32_t right) {
-            // Below 0: the filter leaves it out. One word a product is what registers have room for.
-            const std::int32_t offset = b.offset[right];
-            return !with_filter || filter.passes(a, left, b, right) ? offset : ~offset;
-          },
-          [&](std::int32_t j, std::int32_t offset, std::int32_t left) {
-            if (masked && next[j] <= 0) return;
-            if (offset >= 0)
-              to[next[j]++ - 1 - first] = StackEntry(a.offset[left], offset, i);
-            else
-              left_out.count(at, j);
-          });
+      const BlocksOfPanel<with_filter> a(at.a.panel(at.row_panel, panels.number[i]), filter.norms_a),
+          b(at.b.panel(panels.number[i], at.col_panel), filter.norms_b);
+      for_each_product(group, at, panels.number[i], k, blocks, a, b,
+                       [&](std::int32_t j, const auto& right, const auto& left) {
+                         if (!passes(filter, left.norm, right.norm)) return;
+                         const std::int32_t here = next[j];
+                         if (masked && here <= 0) return;
+                         next[j] = here + 1;
+                         write_entry(to + (here - 1 - first), left.offset, right.offset, i);
+                       });
     });
     team.sync();
-    for (std::int32_t e = team.part * RowGroup::size + group.lane; together && e < products;
-         e += team.parts * RowGroup::size)
+    for (std::int32_t e = team.thread; together && e < products; e += team.threads)
       entries[first + e] = scratch.row[e];
-    if constexpr (with_filter) {
-      left_out.finish(group, [&](std::int32_t n, std::int32_t count) {
-        const std::int32_t number = (at.size_class * at.cols.classes + n) * at.inner.classes + k;
-        if (count > 0) RowGroup::add(filtered[number], std::int64_t(count));
-      });
-      shorten_runs(group, at, k, scratch, counts, runs);
-    }
+    team.sync();
   }
 }
 

@@ -18,7 +18,7 @@ struct MirroredChoice {
     return {PackedPattern(task.pattern.view().data()), task.stored};
   }
   TESSERA_ROW std::int64_t mark(const RowGroup& group, const ProductRow& at, RowBits* both) const {
-    if (stored) mark_old(group, at, both);
+    if (stored) mark_old(RowTeam(), at, both);
     const PackedPanel mirror = pattern.panel(at.col_panel, at.row_panel);
     if (mirror.blocks > 0)
       for (std::int32_t j = group.lane; j < at.columns; j += RowGroup::size)

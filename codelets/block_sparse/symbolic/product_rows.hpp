@@ -5,8 +5,8 @@
 #include <tessera/codelets/block_sparse/symbolic/find_products.hpp>
 #include <tessera/codelets/block_sparse/symbolic/row_group.hpp>
 
-/// The bodies of find_products and write_product_pattern for one row of blocks of a panel of C, by a group of
-/// threads: the same text for CPUs and GPUs.
+/// The bodies of find_products and write_product_pattern for one row of blocks of a panel of C, by a team of
+/// groups of threads: the same text for CPUs and GPUs.
 namespace tessera::detail {
 inline namespace TESSERA_ROW_NAMESPACE {
 
@@ -57,24 +57,24 @@ struct ProductRow {
   TESSERA_ROW std::int32_t col_size(std::int32_t j) const { return cols.size[first_col + j]; }
 };
 
-TESSERA_ROW void clear(const RowGroup& group, RowBits* bits, std::int32_t columns) {
-  for (std::int32_t w = group.lane; w < words_for(columns); w += RowGroup::size) bits[w] = 0;
-  group.sync();
+TESSERA_ROW void clear(const RowTeam& team, RowBits* bits, std::int32_t columns) {
+  for (std::int32_t w = team.thread; w < words_for(columns); w += team.threads) bits[w] = 0;
+  team.sync();
 }
 
 /// The blocks that C's row has already.
-TESSERA_ROW void mark_old(const RowGroup& group, const ProductRow& at, RowBits* bits) {
+TESSERA_ROW void mark_old(const RowTeam& team, const ProductRow& at, RowBits* bits) {
   const PackedPanel old = at.old();
   if (old.blocks > 0)
-    for (std::int32_t c = old.row_begin[at.row] + group.lane; c < old.row_begin[at.row + 1];
-         c += RowGroup::size)
+    for (std::int32_t c = old.row_begin[at.row] + team.thread; c < old.row_begin[at.row + 1];
+         c += team.threads)
       RowGroup::set(bits, old.column[c]);
-  group.sync();
+  team.sync();
 }
 
 /// The blocks of the row that may be computed.
-TESSERA_ROW void mark_allowed(const RowGroup& group, const ProductRow& at, RowBits* bits) {
-  clear(group, bits, at.columns);
+TESSERA_ROW void mark_allowed(const RowTeam& team, const ProductRow& at, RowBits* bits) {
+  clear(team, bits, at.columns);
   const std::int32_t number = at.rows.number[at.first_row + at.row];
   const auto allowed = [&](std::int32_t j) {
     return at.col_size(j) > 0 && (!at.mask.lower || number >= at.cols.number[at.first_col + j]);
@@ -82,14 +82,14 @@ TESSERA_ROW void mark_allowed(const RowGroup& group, const ProductRow& at, RowBi
   if (at.mask.only_old) {
     const PackedPanel old = at.old();
     if (old.blocks > 0)
-      for (std::int32_t c = old.row_begin[at.row] + group.lane; c < old.row_begin[at.row + 1];
-           c += RowGroup::size)
+      for (std::int32_t c = old.row_begin[at.row] + team.thread; c < old.row_begin[at.row + 1];
+           c += team.threads)
         if (allowed(old.column[c])) RowGroup::set(bits, old.column[c]);
   } else {
-    for (std::int32_t j = group.lane; j < at.columns; j += RowGroup::size)
+    for (std::int32_t j = team.thread; j < at.columns; j += team.threads)
       if (allowed(j)) RowGroup::set(bits, j);
   }
-  group.sync();
+  team.sync();
 }
 
 inline constexpr std::int32_t any_class = -1;
@@ -102,23 +102,36 @@ TESSERA_ROW BlockRange blocks_of_row(const PackedPanel& panel, std::int32_t row)
   if (panel.blocks == 0) return {0, 0};
   return {panel.row_begin[row], panel.row_begin[row + 1]};
 }
+/// Of `count` items in a row those of one part; the parts follow each other.
+TESSERA_ROW BlockRange share_of(const RowTeam& team, std::int32_t count) {
+  const auto begin_of = [&](std::int64_t part) {
+    return static_cast<std::int32_t>(count * part / team.parts);
+  };
+  return {begin_of(team.part), begin_of(team.part + 1)};
+}
 
-/// Goes along the rows of B of `inner_blocks` blocks of A, block `left` and those after. [from, to): in
-/// thread `thread` and those after, where the rows of B are. Reads `strides` columns a thread of all rows,
-/// then calls take for them: a GPU's threads wait for its memory once. all_short: the rows have no more.
-template <int inner_blocks, int strides, bool all_short, class Look, class Take>
+/// What take() needs of a block beside its place.
+struct Nothing {
+  TESSERA_ROW Nothing of_thread(const RowGroup&, int) const { return {}; }
+};
+
+/// Goes along the rows of B of `inner_blocks` blocks of A. [from, to), `left`: in thread `thread` and those after,
+/// where the rows of B are and what belongs to the block of A. Reads `strides` columns a thread of all rows, then
+/// calls take for them: a GPU's threads wait for its memory once. all_short: the rows have no more.
+template <int inner_blocks, int strides, bool all_short, class Left, class Look, class Take>
 TESSERA_ROW void take_rows(const RowGroup& group, const PackedPanel& b, std::int32_t from, std::int32_t to,
-                           std::int32_t thread, std::int32_t left, const Look& look, const Take& take) {
+                           const Left& left, int thread, const Look& look, const Take& take) {
   std::int32_t column[inner_blocks][strides];
-  using Seen = decltype(look(0, 0));
-  Seen seen[inner_blocks][strides];
+  decltype(look(0)) seen[inner_blocks][strides];
   const auto read = [&](int u, std::int32_t begin, std::int32_t end) {
     TESSERA_UNROLL
     for (int v = 0; v < strides; ++v) {
+      // Beyond the end the first block of the panel is read: without branches all is read at once.
       const std::int32_t right = begin + v * RowGroup::size + group.lane;
       const bool there = right < end;
-      column[u][v] = there ? b.column[right] : -1;
-      seen[u][v] = there ? look(left + u, right) : Seen{};
+      const std::int32_t any = there ? right : 0, j = b.column[any];
+      seen[u][v] = look(any);
+      column[u][v] = there ? j : -1;
     }
   };
   TESSERA_UNROLL
@@ -126,12 +139,13 @@ TESSERA_ROW void take_rows(const RowGroup& group, const PackedPanel& b, std::int
     read(u, group.broadcast(from, thread + u), group.broadcast(to, thread + u));
   TESSERA_UNROLL
   for (int u = 0; u < inner_blocks; ++u) {
+    const Left of = left.of_thread(group, thread + u);
     const std::int32_t end = group.broadcast(to, thread + u);
     std::int32_t begin = group.broadcast(from, thread + u);
     do {
       TESSERA_UNROLL
       for (int v = 0; v < strides; ++v)
-        if (column[u][v] >= 0) take(column[u][v], seen[u][v], left + u);
+        if (column[u][v] >= 0) take(column[u][v], seen[u][v], of);
       begin += strides * RowGroup::size;
       if (all_short || begin >= end) break;
       read(u, begin, end);
@@ -140,59 +154,73 @@ TESSERA_ROW void take_rows(const RowGroup& group, const PackedPanel& b, std::int
   }
 }
 
-/// Calls take(column, look(block of A, block of B), block of A) for the products of some blocks of the row of A in one
+/// Calls take(column, look(block of B), left_of(block of A)) for the products of some blocks of the row of A in one
 /// inner panel, of inner blocks of one class or of any, in ascending order of the inner index: what one inner
-/// index has written for the group is seen by the next. `look` only reads, and may be called earlier.
-template <class Look, class Take>
+/// index has written for the group is seen by the next. `left_of` and `look` only read, and may be called
+/// earlier, and for other blocks.
+template <class LeftOf, class Look, class Take>
 TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, std::int32_t inner_panel,
-                                  std::int32_t inner_class, BlockRange blocks, const Look& look,
-                                  const Take& take) {
+                                  std::int32_t inner_class, BlockRange blocks, const LeftOf& left_of,
+                                  const Look& look, const Take& take) {
   // Of short rows of B many are read at a time, of long ones few: what is read has to fit the registers.
-  constexpr bool alone = RowGroup::size == 1, blind = sizeof(look(0, 0)) == 1;  // only columns
-  constexpr int short_rows = alone ? 1 : 8, long_rows = !alone && blind ? 2 : 1, strides = alone ? 1 : 4;
+  constexpr bool alone = RowGroup::size == 1;
+  constexpr int size = static_cast<int>(sizeof(look(0)));
+  constexpr int short_rows = alone      ? 1
+                             : size > 4 ? 4
+                                        : 8,
+                middle_rows = short_rows / (alone ? 1 : 2), long_rows = !alone && size == 1 ? 2 : 1,
+                strides = alone ? 1 : 4;
   const PackedPanel a = at.a.panel(at.row_panel, inner_panel), b = at.b.panel(inner_panel, at.col_panel);
   if (a.blocks == 0 || b.blocks == 0) return;
   const std::int32_t first_inner = at.inner.first[inner_panel];
   for (std::int32_t base = blocks.begin; base < blocks.end; base += RowGroup::size) {
     // Each thread looks a block of A up; then all go along the rows of B one by one.
     std::int32_t from = 0, to = 0;
+    decltype(left_of(0)) left{};
     if (base + group.lane < blocks.end) {
       const std::int32_t k = a.column[base + group.lane], number = first_inner + k;
+      left = left_of(base + group.lane);
       if (at.inner.size[number] > 0 &&
           (inner_class == any_class || at.inner.size_class[number] == inner_class)) {
         from = b.row_begin[k];
         to = b.row_begin[k + 1];
       }
     }
-    const std::int32_t here = blocks.end - base < RowGroup::size ? blocks.end - base : RowGroup::size;
-    if (group.any(to - from > RowGroup::size))
-      for (std::int32_t s = 0; s < here; s += long_rows)
-        take_rows<long_rows, strides, false>(group, b, from, to, s, base + s, look, take);
+    const int here = blocks.end - base < RowGroup::size ? blocks.end - base : RowGroup::size;
+    if (alone || group.any(to - from > 2 * RowGroup::size))
+      for (int s = 0; s < here; s += long_rows)
+        take_rows<long_rows, strides, false>(group, b, from, to, left, s, look, take);
+    else if (group.any(to - from > RowGroup::size))
+      for (int s = 0; s < here; s += middle_rows)
+        take_rows<middle_rows, 2, true>(group, b, from, to, left, s, look, take);
     else
-      for (std::int32_t s = 0; s < here; s += short_rows)
-        take_rows<short_rows, 1, true>(group, b, from, to, s, base + s, look, take);
+      for (int s = 0; s < here; s += short_rows)
+        take_rows<short_rows, 1, true>(group, b, from, to, left, s, look, take);
   }
 }
-/// Calls take(column) for these products of the whole row.
+/// Calls take(column) for this part's of these products of the row.
 template <class Take>
-TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, std::int32_t inner_panel,
-                                  std::int32_t inner_class, const Take& take) {
+TESSERA_ROW void for_each_product(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                                  std::int32_t inner_panel, std::int32_t inner_class, const Take& take) {
+  const BlockRange row = blocks_of_row(at.a.panel(at.row_panel, inner_panel), at.row),
+                   mine = share_of(team, row.end - row.begin);
   for_each_product(
-      group, at, inner_panel, inner_class, blocks_of_row(at.a.panel(at.row_panel, inner_panel), at.row),
-      [](std::int32_t, std::int32_t) { return false; }, [&](std::int32_t j, bool, std::int32_t) { take(j); });
+      group, at, inner_panel, inner_class, {row.begin + mine.begin, row.begin + mine.end},
+      [](std::int32_t) { return Nothing(); }, [](std::int32_t) { return Nothing(); },
+      [&](std::int32_t j, Nothing, Nothing) { take(j); });
 }
 
 /// Counts by classes of columns: in a register where there is one class.
 struct ClassCounter {
   std::int32_t classes;
-  std::int32_t* of_class;  ///< shared by the group
+  std::int32_t* of_class;  ///< shared by the team
   std::int32_t only = 0;
 
-  TESSERA_ROW void clear(const RowGroup& group) {
+  TESSERA_ROW void clear(const RowTeam& team) {
     only = 0;
-    if (classes > 1)
-      for (std::int32_t n = group.lane; n < classes; n += RowGroup::size) of_class[n] = 0;
-    group.sync();
+    if (classes == 1) return;
+    for (std::int32_t n = team.thread; n < classes; n += team.threads) of_class[n] = 0;
+    team.sync();
   }
   TESSERA_ROW void count(const ProductRow& at, std::int32_t j) {
     if (classes == 1)
@@ -207,21 +235,22 @@ struct ClassCounter {
       for (; bits != 0; bits &= bits - 1)
         RowGroup::add(of_class[at.col_class(32 * word + RowGroup::first(bits))], 1);
   }
-  /// Calls take(class, count) in one thread for each class.
+  /// Calls take(class, count), whose counts add up to those of the class, each time in one thread.
   template <class Take>
-  TESSERA_ROW void finish(const RowGroup& group, const Take& take) {
+  TESSERA_ROW void finish(const RowTeam& team, const RowGroup& group, const Take& take) {
     if (classes == 1) {
       const std::int32_t sum = group.sum(only);
-      if (group.lane == 0) take(0, sum);
-    } else {
-      group.sync();
-      for (std::int32_t n = group.lane; n < classes; n += RowGroup::size) take(n, of_class[n]);
+      if (group.lane == 0 && sum > 0) take(0, sum);
+      return;
     }
-    group.sync();
+    team.sync();
+    for (std::int32_t n = team.thread; n < classes; n += team.threads)
+      if (of_class[n] > 0) take(n, of_class[n]);
+    team.sync();
   }
 };
 
-/// Memory that a group shares, for counting.
+/// Memory that a team shares, for counting.
 struct CountScratch {
   RowBits *all, *together, *inner, *allowed;
   std::int32_t* of_class;
@@ -279,68 +308,72 @@ TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const 
 }
 
 /// What the row contributes to the totals of its panel, and its blocks and elements after the product.
-TESSERA_ROW void count_row(const RowGroup& group, const ProductRow& at, const TotalsLayout& layout,
-                           CountScratch scratch, std::int64_t* totals, std::int32_t* row_counts) {
+TESSERA_ROW void count_row(const RowTeam& team, const RowGroup& group, const ProductRow& at,
+                           const TotalsLayout& layout, CountScratch scratch, std::int64_t* totals,
+                           std::int32_t* row_counts) {
   const bool masked = at.mask.any();
-  clear(group, scratch.all, at.columns);
-  if (masked) mark_allowed(group, at, scratch.allowed);
+  clear(team, scratch.all, at.columns);
+  if (masked) mark_allowed(team, at, scratch.allowed);
   ClassCounter counter{at.cols.classes, scratch.of_class};
   const std::int32_t class_row = at.size_class * at.cols.classes * at.inner.classes;
   const std::int32_t words = words_for(at.columns), inner_panels = layout.inner_panels;
   for (std::int32_t k = 0; at.size > 0 && k < at.inner.classes; ++k) {
     const auto class_number = [&](std::int32_t n) { return class_row + n * at.inner.classes + k; };
     for (std::int32_t set = 0; set < layout.sets; ++set) {
-      clear(group, scratch.together, at.columns);
+      clear(team, scratch.together, at.columns);
       for (std::int32_t step = set * layout.together;
            step < inner_panels && step < (set + 1) * layout.together; ++step) {
         const std::int32_t r = (at.row_panel + at.col_panel + step) % inner_panels;
-        clear(group, scratch.inner, at.columns);
-        counter.clear(group);
-        for_each_product(group, at, r, k, [&](std::int32_t j) {
+        clear(team, scratch.inner, at.columns);
+        counter.clear(team);
+        for_each_product(team, group, at, r, k, [&](std::int32_t j) {
           if (masked && !test_bit(scratch.allowed, j)) return;
           RowGroup::set(scratch.inner, j);
           counter.count(at, j);
         });
-        counter.finish(group, [&](std::int32_t n, std::int32_t products) {
-          if (products > 0)
-            RowGroup::add(totals[layout.products(r, class_number(n))], std::int64_t(products));
+        counter.finish(team, group, [&](std::int32_t n, std::int32_t products) {
+          RowGroup::add(totals[layout.products(r, class_number(n))], std::int64_t(products));
         });
-        counter.clear(group);
-        for (std::int32_t w = group.lane; w < words; w += RowGroup::size) {
+        counter.clear(team);
+        team.sync();
+        for (std::int32_t w = team.thread; w < words; w += team.threads) {
           const RowBits bits = scratch.inner[w];
           scratch.together[w] |= bits;
           counter.count(at, w, bits);
         }
-        counter.finish(group, [&](std::int32_t n, std::int32_t runs) {
-          if (runs > 0) RowGroup::add(totals[layout.runs(r, class_number(n))], std::int64_t(runs));
+        counter.finish(team, group, [&](std::int32_t n, std::int32_t runs) {
+          RowGroup::add(totals[layout.runs(r, class_number(n))], std::int64_t(runs));
         });
       }
-      counter.clear(group);
-      for (std::int32_t w = group.lane; w < words; w += RowGroup::size) {
+      // Words are a thread's own in all of these loops.
+      counter.clear(team);
+      for (std::int32_t w = team.thread; w < words; w += team.threads) {
         const RowBits bits = scratch.together[w];
         scratch.all[w] |= bits;
         counter.count(at, w, bits);
       }
-      counter.finish(group, [&](std::int32_t n, std::int32_t runs) {
-        if (runs > 0) RowGroup::add(totals[layout.set_runs(set, class_number(n))], std::int64_t(runs));
+      counter.finish(team, group, [&](std::int32_t n, std::int32_t runs) {
+        RowGroup::add(totals[layout.set_runs(set, class_number(n))], std::int64_t(runs));
       });
     }
   }
-  mark_old(group, at, scratch.all);
-  count_found(group, at, scratch.all, totals, row_counts);
+  team.sync();
+  mark_old(team, at, scratch.all);
+  if (team.part == 0) count_found(group, at, scratch.all, totals, row_counts);
+  team.sync();
 }
 
 /// The blocks of the row after the product, as bits in `found`; `allowed` is scratch.
-TESSERA_ROW void mark_result(const RowGroup& group, const ProductRow& at, RowBits* found, RowBits* allowed) {
+TESSERA_ROW void mark_result(const RowTeam& team, const RowGroup& group, const ProductRow& at, RowBits* found,
+                             RowBits* allowed) {
   const bool masked = at.mask.any();
-  clear(group, found, at.columns);
-  if (masked) mark_allowed(group, at, allowed);
+  clear(team, found, at.columns);
+  if (masked) mark_allowed(team, at, allowed);
   for (std::int32_t r = 0; at.size > 0 && r < at.a.header().col_panels; ++r)
-    for_each_product(group, at, r, any_class, [&](std::int32_t j) {
+    for_each_product(team, group, at, r, any_class, [&](std::int32_t j) {
       if (!masked || test_bit(allowed, j)) RowGroup::set(found, j);
     });
-  group.sync();
-  mark_old(group, at, found);
+  mark_old(team, at, found);
 }
 
 /// Writes the columns and offsets of the blocks that `found` names; the first is number `block` of the panel

@@ -9,10 +9,12 @@
 /// group runs on both; loops over items go in steps of `size` from `lane`.
 #ifdef __CUDACC__
 #define TESSERA_ROW __device__ inline
+#define TESSERA_ROW_APART __device__ inline __noinline__
 #define TESSERA_ROW_NAMESPACE rows_on_gpu
 #define TESSERA_UNROLL _Pragma("unroll")
 #else
 #define TESSERA_ROW inline
+#define TESSERA_ROW_APART inline
 #define TESSERA_ROW_NAMESPACE rows_on_cpu
 #define TESSERA_UNROLL
 #endif
@@ -58,9 +60,11 @@ struct RowGroup {
   __device__ static int first(RowBits bits) { return __ffs(static_cast<int>(bits)) - 1; }
 };
 
-/// The groups that share a row, each with a part of it: the warps of a thread block.
+/// The groups that share a row, each with a part of it: the warps of a thread block. What all of them do together
+/// goes over items in steps of `threads` from `thread`.
 struct RowTeam {
   int part = static_cast<int>(threadIdx.x) / 32, parts = static_cast<int>(blockDim.x) / 32;
+  int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   __device__ void sync() const { __syncthreads(); }
 };
 
@@ -95,7 +99,7 @@ struct RowGroup {
 };
 
 struct RowTeam {
-  static constexpr int part = 0, parts = 1;
+  static constexpr int part = 0, parts = 1, thread = 0, threads = 1;
   void sync() const {}
 };
 

@@ -17,7 +17,7 @@ struct UnitedChoice {
     return {PackedPattern(task.a.view().data()), PackedPattern(task.b.view().data())};
   }
   TESSERA_ROW std::int64_t mark(const RowGroup& group, const ProductRow& at, RowBits* both) const {
-    mark_old(group, at, both);
+    mark_old(RowTeam(), at, both);
     const PackedPanel more = other.panel(at.row_panel, at.col_panel);
     if (more.blocks > 0)
       for (std::int32_t b = more.row_begin[at.row] + group.lane; b < more.row_begin[at.row + 1];

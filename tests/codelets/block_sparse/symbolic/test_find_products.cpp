@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 
 #include <tests/support/matrix.hpp>
 
@@ -234,7 +235,8 @@ class FindProductsTest {
     }
   }
 
-  /// The list of one set for one panel: runs class by class, in C's order, products by their order.
+  /// The list of one set for one panel: runs class by class, in C's order, products by their order. A row's entries
+  /// follow each other, and begin where they would if no product before that row were left out.
   void check_list(Index p, Index set) {
     std::vector<std::int32_t> listed;
     for (Index step = set * test_.together;
@@ -253,10 +255,15 @@ class FindProductsTest {
     const auto* const entries = reinterpret_cast<const StackEntry*>(lists.data());
     const auto* const all_runs = reinterpret_cast<const StackRun*>(entries + products);
     std::vector<std::int32_t> next(static_cast<std::size_t>(layout_.classes), 0);
-    std::vector<std::int32_t> entry(next.size(), 0);
+    std::vector<std::int32_t> entry(next.size(), 0), left_out_in_row(next.size(), 0);
+    Index row = -1;
     std::vector<std::int64_t> filtered(next.size(), 0);
     const auto coordinates = result_->coordinates(p);
     for (std::size_t block = 0; block < coordinates.size(); ++block) {
+      if (coordinates[block].row != row)
+        for (std::size_t number = 0; number < next.size(); ++number)
+          entry[number] += std::exchange(left_out_in_row[number], 0);
+      row = coordinates[block].row;
       const auto found = products_.find(coordinates[block]);
       if (found == products_.end()) continue;
       for (const Index size : inner_sizes_) {
@@ -283,7 +290,8 @@ class FindProductsTest {
         ASSERT_EQ(run.block, static_cast<int>(block));
         ASSERT_EQ(run.first, begins[number].entry + entry[number]);
         ASSERT_EQ(run.count, static_cast<int>(wanted.size()));
-        entry[number] += narrow(in_superset);
+        entry[number] += run.count;
+        left_out_in_row[number] += narrow(in_superset) - run.count;
         for (std::size_t e = 0; e < wanted.size(); ++e) {
           const StackEntry& product = entries[run.first + static_cast<int>(e)];
           ASSERT_EQ(static_cast<Index>(product.a), wanted[e]->offset_a);
@@ -292,7 +300,9 @@ class FindProductsTest {
         }
       }
     }
-    if (test_.filter) EXPECT_EQ(filtered_, filtered);
+    if (test_.filter) {
+      EXPECT_EQ(filtered_, filtered);
+    }
   }
 
   /// The list, which a task makes after another one, of no products.

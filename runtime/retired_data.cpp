@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/runtime/retired_data.hpp>
+
+namespace tessera::detail {
+
+bool RetiredData::take(starpu_data_handle_t handle, std::size_t bytes) noexcept {
+  constexpr std::size_t most_bytes = 256 * 1024, most_handles = 256;
+  if (bytes > most_bytes) return false;
+  const std::lock_guard lock(mutex_);
+  if (handles_.size() >= most_handles) return false;
+  try {
+    handles_.push_back(handle);
+  } catch (...) {  // no memory to remember it
+    return false;
+  }
+  return true;
+}
+
+void RetiredData::release() noexcept {
+  std::vector<starpu_data_handle_t> handles;
+  {
+    const std::lock_guard lock(mutex_);
+    handles.swap(handles_);
+  }
+  for (const starpu_data_handle_t handle : handles) starpu_data_unregister_submit(handle);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include <tessera/runtime/mpi_headers.hpp>
+
+namespace tessera::detail {
+
+/// Small pieces of data that nobody has any more. StarPU takes some microseconds to let go of each; a product makes
+/// tens of them. They are let go where the host waits for tasks anyway, not between the tasks that it submits.
+class RetiredData {
+ public:
+  /// Whether the piece is let go later. Large ones, and those beyond some hundreds, are not: their memory is
+  /// wanted.
+  bool take(starpu_data_handle_t handle, std::size_t bytes) noexcept;
+  /// Lets all of them go.
+  void release() noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::vector<starpu_data_handle_t> handles_;
+};
+
+}  // namespace tessera::detail
