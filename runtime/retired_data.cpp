@@ -5,7 +5,7 @@
 namespace tessera::detail {
 
 bool RetiredData::take(starpu_data_handle_t handle, std::size_t bytes) noexcept {
-  constexpr std::size_t most_bytes = 256 * 1024, most_handles = 256;
+  constexpr std::size_t most_bytes = std::size_t(128) << 20, most_handles = 256;
   if (bytes > most_bytes) return false;
   const std::lock_guard lock(mutex_);
   if (handles_.size() >= most_handles) return false;

@@ -71,11 +71,24 @@ void SequenceState::finish_task(TaskHeader& header) noexcept {
   if (--pending == 0) idle.notify_all();
 }
 
+/// Looks for the end of the tasks for a while. A thread that sleeps takes some 50 microseconds to wake up, in which
+/// a GPU has nothing to do; next to CPU workers alone it would take their time.
+bool SequenceState::ends_soon() {
+  constexpr double a_while = 3e-3;
+  if (starpu_cuda_worker_get_count() == 0) return false;
+  for (const double begin = now(); now() - begin < a_while; std::this_thread::yield()) {
+    const std::lock_guard lock(mutex);
+    if (pending == 0) return true;
+  }
+  return false;
+}
+
 void SequenceState::wait_here() {
   constexpr auto alarm_pause = std::chrono::milliseconds(20);
   constexpr int stall_rounds = 50;
   if (last_insertion != start) ++runtime.waits;
   if (!runtime.alarm.raised()) runtime.retired.release();
+  if (ends_soon()) return;
   std::unique_lock lock(mutex);
   const auto none = [&] { return pending == 0; };
   StallWatch watch(runtime);

@@ -93,6 +93,8 @@ struct SequenceState {
   void finish_task(TaskHeader& header) noexcept;
   /// Until this rank's tasks have ended. @throws what another rank has failed with, meanwhile
   void wait_here();
+  /// Whether they have, within some milliseconds.
+  bool ends_soon();
   /// After the last task.
   void end() noexcept;
   SequenceStatistics statistics() const;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include <cuda_runtime.h>
 
@@ -94,14 +95,42 @@ __device__ void visit_blocks(std::int32_t blocks, Index elements, const Look& lo
     visit_blocks<32>(blocks, look, visit);
 }
 
+/// Elements that are read or written at once.
+template <class S>
+struct alignas(16) Chunk {
+  static constexpr int count = 16 / static_cast<int>(sizeof(S));
+  S x[count];
+};
+/// Whether a block of so many elements is a number of chunks.
+template <class S>
+__device__ bool in_chunks(const S* block, std::int32_t count) {
+  return reinterpret_cast<unsigned long long>(block) % sizeof(Chunk<S>) == 0 && count % Chunk<S>::count == 0;
+}
+template <class S>
+__device__ auto chunks(S* block) {
+  using Chunks = std::conditional_t<std::is_const_v<S>, const Chunk<std::remove_const_t<S>>, Chunk<S>>;
+  return reinterpret_cast<Chunks*>(block);
+}
+
+template <class S>
+__device__ double square(S x) {
+  const double re = real(x), im = imag(x);
+  return re * re + im * im;
+}
 /// The sum of |x|^2 over the elements of a block, which `lanes` lanes read; all have it. Called by whole warps.
 template <class S>
 __device__ double sum_of_squares(const S* block, std::int32_t count, int lane, int lanes) {
   double sum = 0;
+  if (in_chunks(block, count)) {
+#pragma unroll 2
+    for (std::int32_t i = lane; i < count / Chunk<S>::count; i += lanes) {
+      const Chunk<S> chunk = chunks(block)[i];
+#pragma unroll
+      for (int e = 0; e < Chunk<S>::count; ++e) sum += square(chunk.x[e]);
+    }
+  } else {
 #pragma unroll 4
-  for (std::int32_t i = lane; i < count; i += lanes) {
-    const double re = real(block[i]), im = imag(block[i]);
-    sum += re * re + im * im;
+    for (std::int32_t i = lane; i < count; i += lanes) sum += square(block[i]);
   }
   __syncwarp();
   for (int mask = lanes / 2; mask > 0; mask /= 2) sum += exchange(sum, mask);

@@ -135,11 +135,17 @@ __device__ void sum_blocks(const Summed<S>& of, const SummedPanel<S>& at, Sums<S
       at.look_up(of, b, mine);
       sums.squares += mine.image ? 2 * norm : norm;
     }
-    const unsigned summed = __ballot_sync(0xffffffffu, mine.any());
-    for (int k = 0; k < __popc(summed); k += groups) {
-      const unsigned from = __fns(summed, 0, k + group + 1);
-      const SummedBlock block = of_lane(mine, static_cast<int>(from % 32));
-      if (from < 32) add_block(of, at.values, at.others, block, lane % lanes, lanes, sums);
+    // The groups take turns: each has every so many of the lanes that have found a block.
+    unsigned left = __ballot_sync(0xffffffffu, mine.any());
+    while (left != 0) {
+      int from = -1;
+#pragma unroll
+      for (int g = 0; g < groups; ++g) {
+        if (g == group) from = __ffs(static_cast<int>(left)) - 1;
+        left &= left - 1;
+      }
+      const SummedBlock block = of_lane(mine, from & 31);
+      if (from >= 0) add_block(of, at.values, at.others, block, lane % lanes, lanes, sums);
     }
   }
 }

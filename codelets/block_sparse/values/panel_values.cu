@@ -167,11 +167,24 @@ __global__ void __launch_bounds__(threads)
     return block;
   };
   const auto copy = [&](const MatchingBlock& block, int lane, int lanes) {
-    S* const to_here = destination + block.at;
+    S* const here = destination + block.at;
+    const S* const from = source + (block.from < 0 ? 0 : block.from);
+    const auto copied = [&](S element, S before) {
+      return block.from < 0 ? S(0) : moved(matching.conjugated, matching.add, factor, element, before);
+    };
+    if (in_chunks(here, block.count) && in_chunks(from, block.count)) {
+      for (std::int32_t i = lane; i < block.count / Chunk<S>::count; i += lanes) {
+        Chunk<S> before{}, elements{};
+        if (block.from >= 0) elements = chunks(from)[i];
+        if (matching.add) before = chunks(here)[i];
+#pragma unroll
+        for (int e = 0; e < Chunk<S>::count; ++e) elements.x[e] = copied(elements.x[e], before.x[e]);
+        chunks(here)[i] = elements;
+      }
+      return;
+    }
     for (std::int32_t i = lane; i < block.count; i += lanes)
-      to_here[i] = block.from < 0 ? S(0)
-                                  : moved(matching.conjugated, matching.add, factor,
-                                          source[Index(block.from) + i], matching.add ? to_here[i] : S(0));
+      here[i] = copied(block.from < 0 ? S(0) : from[i], matching.add ? here[i] : S(0));
   };
   visit_blocks(to.blocks, matching.elements, look, copy);
 }
