@@ -5,15 +5,15 @@
 namespace tessera::detail {
 
 bool RetiredData::take(starpu_data_handle_t handle, std::size_t bytes) noexcept {
-  constexpr std::size_t most_bytes = std::size_t(128) << 20, most_handles = 256;
-  if (bytes > most_bytes) return false;
+  constexpr std::size_t most_bytes = std::size_t(512) << 20, most_handles = 256;
   const std::lock_guard lock(mutex_);
-  if (handles_.size() >= most_handles) return false;
+  if (bytes > most_bytes - bytes_ || handles_.size() >= most_handles) return false;
   try {
     handles_.push_back(handle);
   } catch (...) {  // no memory to remember it
     return false;
   }
+  bytes_ += bytes;
   return true;
 }
 
@@ -22,6 +22,7 @@ void RetiredData::release() noexcept {
   {
     const std::lock_guard lock(mutex_);
     handles.swap(handles_);
+    bytes_ = 0;
   }
   for (const starpu_data_handle_t handle : handles) starpu_data_unregister_submit(handle);
 }

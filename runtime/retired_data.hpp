@@ -10,12 +10,11 @@
 
 namespace tessera::detail {
 
-/// Small pieces of data that nobody has any more. StarPU takes some microseconds to let go of each; a product makes
-/// tens of them. They are let go where the host waits for tasks anyway, not between the tasks that it submits.
+/// Pieces of data that nobody has any more. StarPU takes some microseconds to let go of each; a product makes tens of
+/// them. They are let go where the host waits for tasks anyway, not between the tasks that it submits.
 class RetiredData {
  public:
-  /// Whether the piece is let go later. Large ones, and those beyond some hundreds, are not: their memory is
-  /// wanted.
+  /// Whether the piece is let go later: not beyond some hundreds, or 512 MiB in all, whose memory is wanted.
   bool take(starpu_data_handle_t handle, std::size_t bytes) noexcept;
   /// Lets all of them go.
   void release() noexcept;
@@ -23,6 +22,7 @@ class RetiredData {
  private:
   std::mutex mutex_;
   std::vector<starpu_data_handle_t> handles_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace tessera::detail

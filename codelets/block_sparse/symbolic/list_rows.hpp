@@ -118,7 +118,8 @@ TESSERA_ROW void open_row(const RowTeam& team, const ProductRow& at, ListScratch
   team.sync();
 }
 
-/// Runs and products of the row for a stack that counts_by_lengths, into counts[0] and counts[1]: there are as many products as the rows of B are long.
+/// Runs and products of the row for a stack that counts_by_lengths, into counts[0] and counts[1]: there are as many
+/// products as the rows of B are long.
 TESSERA_ROW void count_complete_row(const RowGroup& group, const ProductRow& at, InnerPanels panels,
                                     std::int32_t* counts) {
   std::int32_t products = 0;
