@@ -58,8 +58,8 @@ class Contraction {
 };
 
 /// Residuals of extremal Ritz values, over the width of the spectrum, at which Lanczos ends: a bound on a spectrum that
-/// is a hundredth wider costs less than the products that would make it narrower.
-inline constexpr double ends_tolerance = 1e-2;
+/// is half a hundredth wider costs less than the products that would make it narrower.
+inline constexpr double ends_tolerance = 5e-3;
 
 /// The eigenvalues of a Hermitian positive semidefinite matrix, an interval above 0, by Lanczos; the upper end has a
 /// margin. Not sure: the lowest Ritz value has not converged enough to tell where below it the spectrum ends.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
+#include <tessera/algorithms/density_matrix/curvy_steps.hpp>
 #include <tessera/algorithms/density_matrix/dense_density.hpp>
 #include <tessera/algorithms/density_matrix/function_call.hpp>
 #include <tessera/algorithms/density_matrix/hermitian_tiles.hpp>
@@ -233,6 +234,8 @@ BlockSparseMatrix<T> iterate_in(BlockAlgebra<T>& outer, const DensityProblem<T>&
   continue_in(bases, algebra);
   auto p =
       basis.from_orthonormal(bases, in_precision<B>(bases, std::move(found.x)), of.hamiltonian->layout());
+  // The last step cannot mend what is not Hermitian: it takes an oblique projector for one. A change of precision does.
+  if constexpr (std::is_same_v<B, T>) restore_diagonal_blocks(bases, p);
   bases.finish();
   continue_in(outer, bases);
   result.inverse_factor = in_precision<T>(outer, std::move(basis.factor()));
