@@ -57,9 +57,21 @@ class WaterDensity : public RuntimeTest<double> {
         largest = std::max(largest, std::abs(values[std::size_t(i + j * expected.rows())] - expected(i, j)));
     return largest;
   }
+  /// How far P is from its transpose: its diagonal blocks have both halves.
+  static double asymmetry(const BlockSparseMatrix<double>& p) {
+    const std::vector<double> values = to_dense(p);
+    const auto n = static_cast<std::size_t>(p.rows());
+    double largest = 0;
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < j; ++i)
+        largest = std::max(largest, std::abs(values[i + j * n] - values[j + i * n]));
+    return largest;
+  }
   static void check(const DensityResult<double>& r, const Water& water, const Matrix<double>& expected,
                     double energy_of_molecule, double element) {
     ASSERT_TRUE(r) << r.status().message();
+    // The last step's filter is a thousandth of that with which P's elements are exact to `element`.
+    EXPECT_LE(asymmetry(r.density), 1e-5 * element);
     EXPECT_NEAR(r.energy, water.energy, energy_of_molecule * double(water.molecules) + 1e-9);
     EXPECT_LE(distance(r.density, expected), element);
     EXPECT_NEAR(r.electrons, double(water.electrons), energy_of_molecule * double(water.electrons));
