@@ -10,8 +10,8 @@
 
 namespace tessera::detail {
 
-/// Pieces of data that nobody has any more. StarPU takes some microseconds to let go of each; a product makes tens of
-/// them. They are let go where the host waits for tasks anyway, not between the tasks that it submits.
+/// Pieces of data that nobody has any more. To let go of them takes the host's time, and a product makes many: they are
+/// let go where the host waits for tasks anyway, not between the tasks that it submits.
 class RetiredData {
  public:
   /// Whether the piece is let go later: not beyond some hundreds, or 512 MiB in all, whose memory is wanted.
