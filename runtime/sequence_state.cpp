@@ -71,8 +71,8 @@ void SequenceState::finish_task(TaskHeader& header) noexcept {
   if (--pending == 0) idle.notify_all();
 }
 
-/// Looks for the end of the tasks for a while: a GPU would have nothing to do until a thread that sleeps wakes up. Next to
-/// CPU workers alone it would take their time.
+/// Looks for the end of the tasks for a while: a GPU would have nothing to do until a thread that sleeps wakes up.
+/// Next to CPU workers alone it would take their time.
 bool SequenceState::ends_soon() {
   constexpr double a_while = 3e-3;
   if (starpu_cuda_worker_get_count() == 0) return false;
