@@ -25,6 +25,10 @@ constexpr Water dftb{"water256_dftb", 256, 6, 2048, -0.2112134725, 0.3273390529,
 
 class WaterDensity : public RuntimeTest<double> {
  protected:
+  void SetUp() override {
+    if (!std::getenv("TESSERA_TEST_DATA")) GTEST_SKIP() << "TESSERA_TEST_DATA is not set";
+    RuntimeTest<double>::SetUp();
+  }
   struct Box {
     BlockSparseMatrix<double> h, s;
   };
