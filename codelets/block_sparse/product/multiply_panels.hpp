@@ -21,7 +21,8 @@ inline constexpr std::size_t max_inner_panels = 32;
 /// | factors | read         | arrays | of each inner panel: values of A's panel, then of B's |
 /// | norms   | read         | arrays | with a filter: squares of their blocks' norms, in double |
 /// On ranks that do not own C, the members after the operands are not used. The flops predict the time. Runs
-/// on CPUs, where C lives.
+/// on CPUs, where C lives. On a GPU ListProducts and MultiplyStack take its place: a thread block there has no
+/// cache for a row of C, and walks the list of each block of C instead.
 ///
 /// The products of a row of blocks of C go along the rows of B: blocks of B follow each other in memory, the
 /// row of C stays in the cache. The products for a block of C are added in ascending order of the inner index
