@@ -9,7 +9,7 @@ install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTAL
 install(TARGETS tessera_matgen EXPORT tesseraMatgenTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(EXPORT tesseraMatgenTargets NAMESPACE tessera:: DESTINATION ${package_dir})
-install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES "${TESSERA_GENERATED_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 
 configure_package_config_file(cmake/tesseraConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake"

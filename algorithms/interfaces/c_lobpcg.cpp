@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/algorithms/interfaces/c_operators.hpp>
+
+using namespace tessera;
+using namespace tessera::c_interface;
+
+namespace {
+
+LobpcgOptions options_of(const tessera_lobpcg_options* given) {
+  if (!given) return {};
+  if (given->norm < TESSERA_NORM_BACKWARD || given->norm > TESSERA_NORM_ABSOLUTE)
+    throw InvalidArgument("norm", std::to_string(given->norm), "one of enum tessera_lobpcg_norm");
+  LobpcgOptions options{.count = given->count,
+                        .block = given->block,
+                        .end = given->largest ? EigenEnd::largest : EigenEnd::smallest,
+                        .tolerance = given->tolerance,
+                        .norm = static_cast<LobpcgNorm>(given->norm),
+                        .variant = given->basic ? LobpcgVariant::basic : LobpcgVariant::orthonormal,
+                        .iterations = given->iterations,
+                        .lock = given->lock != 0,
+                        .seed = given->seed};
+  if (given->monitor)
+    options.monitor = [monitor = given->monitor, user = given->monitor_user](const LobpcgStep& step) {
+      const tessera_lobpcg_step told{.iteration = step.iteration,
+                                     .converged = step.converged,
+                                     .active = step.active,
+                                     .largest_residual = step.largest_residual,
+                                     .block = static_cast<Index>(step.values.size()),
+                                     .values = step.values.data(),
+                                     .residuals = step.residuals.data(),
+                                     .seconds = step.seconds};
+      return monitor(&told, user) == 0;
+    };
+  return options;
+}
+
+static_assert(static_cast<int>(LobpcgNorm::absolute) == TESSERA_NORM_ABSOLUTE);
+
+/// The caller's row-major array as vectors that the computation keeps; null for none.
+template <class T>
+std::shared_ptr<const BlockVectors<T>> vectors_of(Runtime& runtime, const SymmetricOperator<T>& a,
+                                                  const void* values, Index count, std::string_view name) {
+  if (count == 0) return nullptr;
+  if (count < 0) throw InvalidArgument(name, std::to_string(count), "a number of vectors, at least 0");
+  required(values, name, count);
+  auto made = std::make_shared<BlockVectors<T>>(runtime, a.segments(), count);
+  made->set(static_cast<const T*>(values), count, count);
+  return made;
+}
+
+template <class T>
+const SymmetricOperator<T>* operator_as(const tessera_operator* a, std::string_view name) {
+  if (!a) return nullptr;
+  const auto* typed = std::get_if<TypedOperator<T>>(&a->typed);
+  if (!typed) throw InvalidArgument(name, "of another scalar type", "that of a");
+  return typed->linear.get();
+}
+
+struct Outputs {
+  double *values, *residuals;
+  void* vectors;
+  Index ldv;
+  tessera_lobpcg_result* result;
+};
+
+template <class T>
+int solve(const tessera_lobpcg_problem& given, const tessera_lobpcg_options* options, const Outputs& to,
+          tessera_completion** completion) {
+  Runtime& runtime = *given.a->runtime;
+  const SymmetricOperator<T>& a = *operator_as<T>(given.a, "a");
+  const LobpcgOptions made = options_of(options);
+  required(to.values, "values", made.count);
+  if (to.vectors && to.ldv < made.count)
+    throw InvalidArgument("ldv", std::to_string(to.ldv), "at least count: " + std::to_string(made.count));
+  std::shared_ptr<Preconditioner<T>> preconditioner;
+  if (given.preconditioner) {
+    const auto* typed = std::get_if<std::shared_ptr<Preconditioner<T>>>(&given.preconditioner->typed);
+    if (!typed) throw InvalidArgument("preconditioner", "of another scalar type", "that of a");
+    preconditioner = *typed;
+  }
+  const LobpcgProblem<T> problem{
+      .a = &a,
+      .b = operator_as<T>(given.b, "b"),
+      .preconditioner = std::move(preconditioner),
+      .constraints = vectors_of(runtime, a, given.constraints, given.constraint_count, "constraints"),
+      .constraint_count = given.constraint_count,
+      .guess = vectors_of(runtime, a, given.guess, given.guess_count, "guess"),
+      .guess_count = given.guess_count};
+  return deliver(
+      submit_lobpcg<T>(runtime, problem, made), completion, [to](Completion<LobpcgResult<T>>& done) {
+        const LobpcgResult<T>& found = done.result();
+        std::copy(found.values.begin(), found.values.end(), to.values);
+        if (to.residuals) std::copy(found.residuals.begin(), found.residuals.end(), to.residuals);
+        if (to.vectors && !found.values.empty())
+          found.vectors.get(static_cast<T*>(to.vectors), to.ldv, static_cast<Index>(found.values.size()));
+        if (to.result)
+          *to.result = {.converged = found.converged,
+                        .iterations = found.iterations,
+                        .restarts = found.restarts,
+                        .columns_multiplied = found.columns_multiplied,
+                        .multiplications = found.multiplications,
+                        .seconds = found.statistics.total_seconds};
+        return code_of(done.status());
+      });
+}
+
+int solve_in_type(const tessera_lobpcg_problem* problem, const tessera_lobpcg_options* options,
+                  const Outputs& to, tessera_completion** completion) {
+  const tessera_lobpcg_problem& given = required(problem, "problem");
+  return with_operator(given.a, "a", [&](const auto&, auto t) {
+    return solve<typename decltype(t)::type>(given, options, to, completion);
+  });
+}
+
+}  // namespace
+
+void tessera_lobpcg_problem_init(tessera_lobpcg_problem* problem) {
+  if (problem) *problem = {};
+}
+
+void tessera_lobpcg_options_init(tessera_lobpcg_options* options) {
+  if (!options) return;
+  const LobpcgOptions chosen;
+  *options = {};
+  options->count = chosen.count;
+  options->iterations = chosen.iterations;
+  options->lock = chosen.lock;
+  options->seed = chosen.seed;
+}
+
+int tessera_lobpcg(const tessera_lobpcg_problem* problem, const tessera_lobpcg_options* options,
+                   double* values, double* residuals, void* vectors, tessera_index ldv,
+                   tessera_lobpcg_result* result) {
+  return call_on(problem ? problem->a : nullptr, [&] {
+    return solve_in_type(problem, options, {values, residuals, vectors, ldv, result}, nullptr);
+  });
+}
+
+int tessera_submit_lobpcg(const tessera_lobpcg_problem* problem, const tessera_lobpcg_options* options,
+                          double* values, double* residuals, void* vectors, tessera_index ldv,
+                          tessera_lobpcg_result* result, tessera_completion** completion) {
+  return call_on(problem ? problem->a : nullptr, [&] {
+    required(completion, "completion") = nullptr;
+    return solve_in_type(problem, options, {values, residuals, vectors, ldv, result}, completion);
+  });
+}
