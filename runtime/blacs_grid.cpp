@@ -37,6 +37,12 @@ Place place_in(int context) {
   return place;
 }
 
+[[noreturn]] void refuse_other_processes() {
+  throw RuntimeError(
+      "the Runtime that is alive is on other processes than those of the BLACS context: end it there first "
+      "(tessera_end_default_runtime)");
+}
+
 #if TESSERA_WITH_MPI
 
 /// The processes of the context, along the rows of its grid.
@@ -64,6 +70,19 @@ class GridCommunicator {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_LAND, communicator_);
     return value != 0;
   }
+  /// Whether the Runtime is the default one, and all of its ranks are here: to end it is collective.
+  bool may_end(const Runtime& alive) const {
+    if (!default_runtime_alive()) return false;
+    if (alive.size() == 1) return true;
+    MPI_Group ranks = MPI_GROUP_NULL, here = MPI_GROUP_NULL, both = MPI_GROUP_NULL;
+    MPI_Comm_group(alive.detail().communicator, &ranks);
+    MPI_Comm_group(communicator_, &here);
+    MPI_Group_intersection(ranks, here, &both);
+    int shared = 0;
+    MPI_Group_size(both, &shared);
+    for (MPI_Group* group : {&ranks, &here, &both}) MPI_Group_free(group);
+    return shared == alive.size();
+  }
 
  private:
   MPI_Comm communicator_ = MPI_COMM_NULL;
@@ -89,14 +108,15 @@ BlacsRuntime blacs_runtime(int context) {
     if (alive_with(place.rank())) return {*alive_runtime, place.rows, place.cols, false};
     if (alive_with(place.row + place.col * place.rows))
       return {*alive_runtime, place.rows, place.cols, true};
-    return {default_runtime_on(Communicator::from_fortran(MPI_Comm_c2f(processes.get()))),
-            place.rows, place.cols, false};
+    if (!processes.all(!alive_runtime || processes.may_end(*alive_runtime))) refuse_other_processes();
+    return {default_runtime_on(Communicator::from_fortran(MPI_Comm_c2f(processes.get()))), place.rows,
+            place.cols, false};
   }
 #endif
   if (place.rows * place.cols > 1) throw RuntimeError("several processes, but this build has no MPI");
-  const Runtime* alive = alive_runtime;
-  if (alive && alive->size() == 1) return {*alive_runtime};
-  return {default_runtime_on({})};
+  if (!alive_runtime) return {default_runtime_on({})};
+  if (alive_runtime.load()->size() > 1) refuse_other_processes();
+  return {*alive_runtime};
 }
 
 }  // namespace tessera::detail
