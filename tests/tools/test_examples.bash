@@ -65,12 +65,14 @@ every_example_is_whole() {
   local folder name wrong=0
   for folder in "$root"/examples/*/; do
     name=$(basename "$folder")
-    [[ -f $folder/main.cpp && -f $folder/README.md ]] || { echo "$name: main.cpp or README.md is missing"; wrong=1; }
+    [[ -f $folder/main.cpp || -f $folder/main.c ]] || { echo "$name: main.cpp or main.c is missing"; wrong=1; }
+    [[ -f $folder/README.md ]] || { echo "$name: README.md is missing"; wrong=1; }
     grep -qw "$name" "$root/examples/CMakeLists.txt" || { echo "$name: not in examples/CMakeLists.txt"; wrong=1; }
   done
   # Only public headers of the library, MPI and CUDA, and headers of the example's own.
   ! grep -rhE '^ *# *include' "$root"/examples --include='*.?pp' |
     grep -vE '(<(tessera/tessera\.hpp|mpi\.h|cuda_runtime\.h|[a-z_]+)>|"[a-z_]+\.hpp")$' || wrong=1
+  ! grep -rhE '^ *# *include' "$root"/examples --include='*.c' | grep -vE '<(tessera|[a-z]+)\.h>$' || wrong=1
   return "$wrong"
 }
 
