@@ -26,7 +26,9 @@ CompressedRows<T> rows_of(const BlockLayout& layout, Index rows_here, const Inde
   if (rows_here < 0) throw InvalidArgument("rows_here", std::to_string(rows_here), "at least 0");
   required(row, "row", rows_here);
   required(begin, "begin", rows_here);
-  CompressedRows<T> rows{.rows = layout.rows->elements(), .cols = layout.cols->elements()};
+  CompressedRows<T> rows;
+  rows.rows = layout.rows->elements();
+  rows.cols = layout.cols->elements();
   if (rows_here == 0) {
     rows.row_begin = {0};
     return rows;

@@ -164,6 +164,7 @@ int tessera_density_write_state(const char* path, const tessera_density_problem*
     visit(found.density, "density", [&](const auto& density, auto t) {
       using T = typename decltype(t)::type;
       DensityState<T> state{.density = sharing(density),
+                            .inverse_factor = {},
                             .occupation = given.occupation,
                             .temperature = given.temperature,
                             .chemical_potential = found.chemical_potential,

@@ -6,7 +6,9 @@
 
 namespace tessera::c_interface {
 
-Runtime& runtime_of(const tessera_operator* a) { return a ? *a->runtime : default_runtime(); }
+Runtime& runtime_of(const tessera_operator* a) {
+  return a ? *a->runtime : default_runtime();
+}
 
 }  // namespace tessera::c_interface
 

@@ -13,10 +13,10 @@ namespace tessera::c_interface {
 /// An operator on vectors of T. Matrices know their diagonals and how to make an operator's FOM preconditioner.
 template <class T>
 struct TypedOperator {
-  std::shared_ptr<SymmetricOperator<T>> linear;
-  std::shared_ptr<const SymmetricRows> rows;  ///< of a matrix: for `like`
-  std::shared_ptr<CsbMatrix<float, T>> stored_float;
-  std::shared_ptr<CsbMatrix<double, T>> stored_double;
+  std::shared_ptr<SymmetricOperator<T>> linear{};
+  std::shared_ptr<const SymmetricRows> rows{};  ///< of a matrix: for `like`
+  std::shared_ptr<CsbMatrix<float, T>> stored_float{};
+  std::shared_ptr<CsbMatrix<double, T>> stored_double{};
 };
 
 }  // namespace tessera::c_interface

@@ -43,7 +43,7 @@ ScfFields<T> fields_of(std::span<const BlockSparseMatrix<T>> densities, tessera_
       functional(static_cast<Index>(given.size()), given.data(), hamiltonians.data(), &energy, user);
   for (std::size_t s = 0; s < made.size(); ++s) made[s].reset(hamiltonians[s]);
   require_callback("functional", code);
-  ScfFields<T> fields{.energy = energy};
+  ScfFields<T> fields{.hamiltonians = {}, .energy = energy};
   for (auto& hamiltonian : made)
     fields.hamiltonians.push_back(std::move(matrix_as<T>(hamiltonian.get(), "functional")));
   return fields;
@@ -52,7 +52,9 @@ ScfFields<T> fields_of(std::span<const BlockSparseMatrix<T>> densities, tessera_
 template <class T>
 int compute(Runtime& runtime, const tessera_scf_problem& given, const tessera_scf_options* options,
             tessera_scf_state* states, tessera_scf_result* result) {
-  ScfProblem<T> problem{.overlap = optional_matrix<T>(given.overlap, "overlap"),
+  ScfProblem<T> problem{.functional = {},
+                        .overlap = optional_matrix<T>(given.overlap, "overlap"),
+                        .channels = {},
                         .inverse_factor = optional_matrix<T>(given.inverse_factor, "inverse_factor")};
   if (given.functional)
     problem.functional = [function = given.functional, user = given.functional_user](auto densities) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/eigensolve_tuner.hpp>
 #include <tessera/error.hpp>
 
 #include "options.hpp"
@@ -18,34 +19,6 @@
 namespace tessera::program {
 
 namespace {
-
-/// The candidates: each solver; for the two-stage solver several bands, each with a few tile sizes,
-/// and update widths of a whole and of half a tile.
-std::vector<EigensolveOptions> candidates(Index n, bool vectors) {
-  std::vector<EigensolveOptions> list;
-  EigensolveOptions base;
-  base.vectors = vectors;
-  const auto add = [&](Solver solver, Index tile, Index band, Index width) {
-    EigensolveOptions options = base;
-    options.solver = solver;
-    options.tile = tile;
-    options.band = band;
-    options.update_width = width;
-    list.push_back(options);
-  };
-  add(Solver::automatic, 0, 0, 0);
-  add(Solver::vendor, 0, 0, 0);
-  for (const Index tile : {128, 192, 256, 384, 512}) {
-    if (tile > std::max<Index>(n / 2, 1)) continue;
-    add(Solver::one_stage, tile, 0, 0);
-    for (const Index band : {32, 48, 64, 96, 128}) {
-      if (tile % band != 0 || band > n / 4) continue;
-      for (const Index width : {tile / 2, tile})
-        if (width % band == 0) add(Solver::two_stage, tile, band, width);
-    }
-  }
-  return list;
-}
 
 std::string describe(const EigensolveOptions& options) {
   std::string text(to_string(options.solver));
@@ -66,14 +39,15 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
   TuningEntry best;
   best.seconds = HUGE_VAL;
   if (print) say("n = {}, type {}, {}\n", n, type_letter<T>, vectors ? "with vectors" : "values only");
-  for (const EigensolveOptions& candidate : candidates(n, vectors)) {
-    const EigensolveOptions options = resolve_options<T>(runtime, n, candidate);
+  const EigensolveTuner<T> tuner(runtime, n, {.vectors = vectors});
+  for (Index k = 0; k < tuner.candidates(); ++k) {
+    const EigensolveOptions& options = tuner.candidate(k);
     std::vector<double> seconds;
     for (int run = -common.warmup; run < common.repeat; ++run) {
       session.progress().stage(fmt::format("n = {}: {}", n, describe(options)));
       runtime.barrier();
       const double start = now();
-      auto completion = submit_eigensolve(runtime, {.a = problem.matrix}, candidate);
+      auto completion = submit_eigensolve(runtime, {.a = problem.matrix}, options);
       const Status status = completion.wait();
       double elapsed = now() - start;
       if (!status) throw Error(status.message());
