@@ -103,6 +103,25 @@ int tessera_eigensolve(tessera_runtime* runtime, const tessera_eigen_problem* pr
 int tessera_submit_eigensolve(tessera_runtime* runtime, const tessera_eigen_problem* problem, const tessera_eigen_options* options,
                               tessera_eigen_result* result, tessera_completion** completion);
 
+/** The fastest options, found while a program solves its own problems: tessera_eigensolve takes the options of next, and record the
+    seconds that it took; when all candidates have been tried, next gives the best one. See tessera/eigensolve_tuner.hpp. */
+typedef struct tessera_eigen_tuner tessera_eigen_tuner;
+/** @param vectors problems with eigenvectors
+    @param fixed what is not tried; null: nothing is fixed */
+int tessera_eigen_tuner_create(tessera_runtime* runtime, int type, tessera_index order, int vectors,
+                               const tessera_eigen_options* fixed, tessera_eigen_tuner** tuner);
+int tessera_eigen_tuner_next(const tessera_eigen_tuner* tuner, tessera_eigen_options* options);
+/** Collective. seconds: those of a solve with the options of next; infinity where it has failed. */
+int tessera_eigen_tuner_record(tessera_eigen_tuner* tuner, double seconds);
+/** The fastest so far, its seconds (infinity before the first), how many candidates there are and were tried; null: not wanted. */
+int tessera_eigen_tuner_best(const tessera_eigen_tuner* tuner, tessera_eigen_options* options, double* seconds,
+                             tessera_index* candidates, tessera_index* tried);
+/** To a file, and on from there. Collective. */
+int tessera_eigen_tuner_save(const tessera_eigen_tuner* tuner, const char* path);
+int tessera_eigen_tuner_load(tessera_eigen_tuner* tuner, const char* path);
+/** Null is allowed. */
+void tessera_eigen_tuner_free(tessera_eigen_tuner* tuner);
+
 #ifdef __cplusplus
 }
 #endif
