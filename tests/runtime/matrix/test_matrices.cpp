@@ -65,7 +65,9 @@ TEST(TileLayout, PartsKeepTheirTiles) {
         EXPECT_EQ(part.owner(i, j), whole.owner(of_whole, (col + part.col_begin(j)) / 4));
     }
     EXPECT_EQ(rows, 40 - row);
-    if (row + 9 < 40) EXPECT_EQ(again.owner(0, 0), whole.owner((row + 9) / 6, col / 4));
+    if (row + 9 < 40) {
+      EXPECT_EQ(again.owner(0, 0), whole.owner((row + 9) / 6, col / 4));
+    }
   }
 }
 
@@ -266,6 +268,13 @@ TEST_F(InvalidMatrices, AreRefusedWithNameValueAndExpectation) {
         Tiles::wrap(r, a, 4, {4, 4, 2, 2, {1, 2, false}, Uplo::general});
       },
       "grid", "1 x 2", "1 x 1");
+  expect_invalid([&] { Tiles(r, {.rows = 4, .cols = 4, .first_row = 1}); }, "first", "(1, 0)", "1 x 1");
+  expect_invalid([&] { Tiles(r, {.rows = 4, .cols = 4, .tile_rows = 2, .row_offset = 2}); }, "offset",
+                 "(2, 0)", "less than a tile");
+  // Tiles of one triangle are square but in arrays of the caller.
+  const TileLayout triangle{.rows = 4, .cols = 4, .tile_rows = 2, .tile_cols = 3, .uplo = Uplo::lower};
+  expect_invalid([&] { Tiles(r, triangle); }, "tile", "2 x 3", "square");
+  Tiles::wrap_block_cyclic(r, a, 4, triangle);
   expect_invalid([&] { ColumnSlabs<double>(r, 4, 4, 0); }, "width", "0", "at least 1");
   expect_invalid([&] { ColumnSlabs<double>::wrap(r, a, 3, 4, 4, 2); }, "ldz", "3", "at least 4");
 }
