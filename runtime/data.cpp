@@ -287,6 +287,10 @@ bool Data::flush_remote_copies(std::function<void()> freed) const {
   return true;
 }
 
+void Data::drop_written_copy() const {
+  if (!local()) starpu_data_invalidate_submit(starpu_handle(*this));
+}
+
 /// A task of this rank reads the piece, which is another rank's.
 void Data::receives() const {
   if (std::exchange(received_, true)) return;

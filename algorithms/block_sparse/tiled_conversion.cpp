@@ -326,6 +326,10 @@ void require_size(const char* name, const TileLayout& tiles, const BlockLayout& 
   if (tiles.rows != layout.rows->elements() || tiles.cols != layout.cols->elements())
     throw InvalidArgument(name, fmt::format("{} x {}", tiles.rows, tiles.cols),
                           fmt::format("{} x {}", layout.rows->elements(), layout.cols->elements()));
+  if (tiles.row_offset != 0 || tiles.col_offset != 0 ||
+      (tiles.uplo != Uplo::general && tiles.tile_rows != tiles.tile_cols))
+    throw InvalidArgument(
+        name, "a matrix that begins within a tile, or a triangle whose tiles are not square", "whole tiles");
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
   if (tiles.tile_rows > most || tiles.tile_cols > most)
     throw InvalidArgument("tile", fmt::format("{} x {}", tiles.tile_rows, tiles.tile_cols),

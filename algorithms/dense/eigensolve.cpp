@@ -9,6 +9,8 @@
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
+#include <tessera/algorithms/dense/cholesky_parts.hpp>
+#include <tessera/algorithms/dense/eigensolve_arguments.hpp>
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
@@ -16,6 +18,7 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
+#include <tessera/algorithms/dense/vectors_output.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/eigensolve.hpp>
@@ -32,6 +35,8 @@ template <class T>
 struct SubmittedSolve {
   // The sequence goes first, and waits: its tasks write into the result.
   std::shared_ptr<EigenResult<T>> result;
+  std::vector<Data> output;                       ///< pieces of the caller's array
+  std::shared_ptr<CholeskyParts<T>> kept_factor;  ///< if the result has it
   std::unique_ptr<Sequence> sequence;
 };
 
@@ -40,14 +45,14 @@ template <class T>
 class Solve {
  public:
   using R = RealOf<T>;
-  Solve(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b, const EigensolveOptions& options,
-        const ArrayOutput<T>& z)
+  Solve(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b, const EigenProblem<T>& problem,
+        const EigensolveOptions& options)
       : runtime_(runtime),
         a_(a),
         b_(b),
+        problem_(problem),
         n_(a.rows()),
         options_(options),
-        z_(z),
         result_(new EigenResult<T>),
         sequence_(new Sequence(runtime)) {
     result_->used = options_;
@@ -57,15 +62,16 @@ class Solve {
   SubmittedSolve<T> submit() {
     if (n_ > 0) {
       TiledMatrix<T> work = copy_input();
-      if (b_) to_standard_form(work);
+      if (generalized()) to_standard_form(work);
       if (options_.solver == Solver::vendor)
         solve_by_vendor(work);
       else if (options_.solver == Solver::one_stage)
         solve_one_stage(std::move(work));
       else
         solve_two_stage(std::move(work));
+      if (result_->vectors.count() > 0 && problem_.vectors_to) move_vectors_to_caller();
     }
-    return {std::move(result_), std::move(sequence_)};
+    return {std::move(result_), std::move(output_), std::move(kept_factor_), std::move(sequence_)};
   }
 
  private:
@@ -136,45 +142,61 @@ class Solve {
   /// A in tiles of our own, scaled to the size of one.
   TiledMatrix<T> copy_input() {
     sequence_->begin_stage("input");
-    TiledMatrix<T> work(runtime_, own_layout());
+    TiledMatrix<T> work(runtime_, own_tiles(runtime_, a_.layout(), n_, options_.tile));
     scale_ = check_and_scale(*sequence_, a_);
     copy_hermitian(*sequence_, a_, scale_, work);
-    if (b_) {
-      factor_ = TiledMatrix<T>(runtime_, own_layout());
-      scale_b_ = check_and_scale(*sequence_, *b_, true);
-      copy_hermitian(*sequence_, *b_, scale_b_, factor_);
+    if (generalized()) {
+      copy_factor(work.layout());
       // (s A) x' = l' (t B) x' has l' = l s / t, and x = sqrt(t) x' for x^H B x = 1.
       Data quotient = Data::bytes(runtime_, sizeof(R), Data::every_rank);
-      sequence_->insert(DivideScales<R>{.a = scale_, .b = scale_b_, .quotient = quotient}, {.priority = 4});
+      sequence_->insert(DivideScales<R>{.a = scale_, .b = factor_->scale, .quotient = quotient},
+                        {.priority = 4});
       scale_ = std::move(quotient);
     }
     if (memory_matters(runtime_, n_, sizeof(T)) && work.row_tiles() == 1) {
       a_.free_gpu_copies_after(work.tile(0, 0));
-      if (b_) b_->free_gpu_copies_after(factor_.tile(0, 0));
+      if (b_) b_->free_gpu_copies_after(factor_->l.tile(0, 0));
     }
     return work;
   }
 
+  bool generalized() const { return b_ || problem_.b_factor; }
+
+  /// The tiles of B, still to be factorised, or the given factor.
+  void copy_factor(const TileLayout& layout) {
+    if (!b_) {
+      factor_ = factor_in(*sequence_, problem_.b_factor, layout);
+      return;
+    }
+    const auto parts = parts_to_factorize(*sequence_, *b_, layout);
+    factor_ = parts;
+    if (!options_.keep_factor) return;
+    kept_factor_ = parts;
+    result_->b_factor = CholeskyFactor<T>(parts);
+  }
+
   void to_standard_form(const TiledMatrix<T>& work) {
-    sequence_->begin_stage("cholesky");
-    cholesky<T>(*sequence_, factor_);
+    if (b_) {
+      sequence_->begin_stage("cholesky");
+      cholesky<T>(*sequence_, factor_->l);
+    }
     sequence_->begin_stage("to_standard");
-    to_standard<T>(*sequence_, work, factor_);
+    to_standard<T>(*sequence_, work, factor_->l);
   }
 
   void to_general_form() {
-    if (!b_) return;
+    if (!generalized()) return;
     sequence_->begin_stage("to_general");
-    to_general<T>(*sequence_, factor_, result_->vectors);
+    to_general<T>(*sequence_, factor_->l, result_->vectors);
     for (Index j = 0; j < result_->vectors.count(); ++j)
-      sequence_->insert(ScaleByRoot<T>{.scale = scale_b_, .x = result_->vectors.slab(j)});
+      sequence_->insert(ScaleByRoot<T>{.scale = factor_->scale, .x = result_->vectors.slab(j)});
   }
 
-  TileLayout own_layout() const {
-    const ProcessGrid grid = a_.layout().grid.rows * a_.layout().grid.cols == runtime_.size()
-                                 ? a_.layout().grid
-                                 : ProcessGrid::squarest(runtime_.size());
-    return {n_, n_, options_.tile, options_.tile, grid, Uplo::lower};
+  void move_vectors_to_caller() {
+    if (array_in_one_process(runtime_, problem_.vectors_to)) return;
+    sequence_->begin_stage("output");
+    output_ = move_vectors(*sequence_, std::move(result_->vectors), problem_.vectors_to);
+    result_->vectors = {};
   }
 
   Data tridiagonal_piece(Index count) const {
@@ -217,67 +239,54 @@ class Solve {
 
   void make_slabs() {
     const Index count = hi_ - lo_, width = options_.slab_width;
-    result_->vectors = z_ ? ColumnSlabs<T>::wrap(runtime_, z_.array(), z_.ld(), n_, count, width)
-                          : ColumnSlabs<T>(runtime_, n_, count, width);
+    const MatrixOutput<T>& output = problem_.vectors_to;
+    T* const z = array_in_one_process(runtime_, output);
+    result_->vectors = z ? ColumnSlabs<T>::wrap(runtime_, z, output.ld(), n_, count, width)
+                         : ColumnSlabs<T>(runtime_, n_, count, width);
   }
 
   Runtime& runtime_;
   const TiledMatrix<T>& a_;
   const TiledMatrix<T>* b_;
+  const EigenProblem<T>& problem_;
   const Index n_;
   const EigensolveOptions options_;
-  const ArrayOutput<T> z_;
   Index lo_ = 0, hi_ = 0;
-  Data scale_, scale_b_;  ///< of the eigenvalues; of B
-  TiledMatrix<T> factor_;
+  Data scale_;  ///< of the eigenvalues
+  std::shared_ptr<const CholeskyParts<T>> factor_;
+  std::shared_ptr<CholeskyParts<T>> kept_factor_;
   // The sequence goes first, and waits: its tasks write into the result.
   std::shared_ptr<EigenResult<T>> result_;
+  std::vector<Data> output_;
   std::unique_ptr<Sequence> sequence_;
 };
 
-/// A solve whose vectors go to the caller's array.
+/// The tasks of a solve, and what remains to be done when they have ended.
 template <class T>
-class WorkIntoArray final : public Work {
+class SolveWork final : public Work {
  public:
-  explicit WorkIntoArray(SubmittedSolve<T> solve) : solve_(std::move(solve)) {}
+  explicit SolveWork(SubmittedSolve<T> solve, bool in_place)
+      : solve_(std::move(solve)), in_place_(in_place) {}
   bool ready() const override { return solve_.sequence->ready(); }
   Status finish() override {
-    const Status status = solve_.sequence->wait();
-    solve_.result->vectors.release();  // the array is up to date after that
-    return status;
+    return guarded(solve_.sequence->runtime(), [&] {
+      const Status status = solve_.sequence->wait();
+      // The caller's array is up to date after that.
+      solve_.output.clear();
+      if (in_place_) solve_.result->vectors.release();
+      if (status && solve_.kept_factor) solve_.kept_factor->made = true;
+      return status;
+    });
   }
   SequenceStatistics statistics() const override { return solve_.sequence->statistics(); }
 
  private:
   SubmittedSolve<T> solve_;
+  bool in_place_;
 };
 
 template <class T>
-void check_input(const Runtime& runtime, const std::string& name, const MatrixInput<T>& input) {
-  const TileLayout& layout = input.layout();
-  const Index n = input.order();
-  if (n < 0) throw InvalidArgument(name + ".n", std::to_string(n), "at least 0");
-  if (layout.rows != layout.cols)
-    throw InvalidArgument(name, std::to_string(layout.rows) + " x " + std::to_string(layout.cols),
-                          "a square matrix");
-  if (input.tiles() && n > 0 && !input.tiles()->valid())
-    throw InvalidArgument(name, "tiles that were never made, or are released", "a matrix");
-  if (input.kind() == MatrixInput<T>::Kind::block_cyclic) try {
-      TiledMatrix<T>::require_block_cyclic(runtime, input.array(), input.ld(), layout);
-    } catch (const InvalidArgument& wrong) {
-      throw InvalidArgument(name + "." + wrong.name(), wrong.value(), wrong.expected());
-    }
-  if (input.kind() != MatrixInput<T>::Kind::array) return;
-  if (n > 0 && !input.array()) throw InvalidArgument(name, "null", "an array");
-  if (runtime.size() > 1)
-    throw InvalidArgument(name, "a whole array on " + std::to_string(runtime.size()) + " ranks",
-                          "a block-cyclic array or a TiledMatrix");
-  if (input.ld() < std::max<Index>(n, 1))
-    throw InvalidArgument(name + ".ld", std::to_string(input.ld()), "at least n = " + std::to_string(n));
-}
-
-template <class T>
-void check_problem(const Runtime& runtime, const EigenProblem<T>& problem, bool vectors) {
+void check_problem(const Runtime& runtime, const EigenProblem<T>& problem) {
   const Index n = problem.a.order();
   if (!problem.a) throw InvalidArgument("a", "nothing", "a matrix");
   check_input(runtime, "a", problem.a);
@@ -287,66 +296,35 @@ void check_problem(const Runtime& runtime, const EigenProblem<T>& problem, bool 
       throw InvalidArgument("b", std::to_string(problem.b.order()) + " rows",
                             std::to_string(n) + " rows, as a");
   }
-  if (!vectors || !problem.vectors_to) return;
-  if (n > 0 && !problem.vectors_to.array())
-    throw InvalidArgument("vectors_to", "null", "an array, or options.vectors = false");
-  if (problem.vectors_to.ld() < std::max<Index>(n, 1))
-    throw InvalidArgument("vectors_to.ld", std::to_string(problem.vectors_to.ld()),
-                          "at least n = " + std::to_string(n));
-  if (runtime.size() > 1)
-    throw InvalidArgument("vectors_to", "a whole array on " + std::to_string(runtime.size()) + " ranks",
-                          "none: the result has the vectors");
+  if (problem.b_factor) {
+    if (problem.b) throw InvalidArgument("b_factor", "a factor beside b", "one of them");
+    check_factor(runtime, problem.b_factor, n);
+  }
 }
 
-/// Of what must be the same on all ranks.
 template <class T>
-std::uint64_t hash_of_input(const MatrixInput<T>& input) {
-  return argument_hash(sizeof(T), is_complex<T>, input.kind(), hash_of(input.layout()));
+std::uint64_t hash_of_problem(const EigenProblem<T>& problem) {
+  const auto& factor = problem.b_factor.parts();
+  return argument_hash(hash_of(problem.a), hash_of(problem.b), factor ? hash_of(factor->l) : 0,
+                       hash_of(problem.vectors_to));
 }
-
-/// The matrix as tiles: the caller's, or wrapped ones of its array, which are only read and go as soon as the
-/// solver's own tiles have their contents.
-template <class T>
-class InputTiles {
- public:
-  InputTiles(Runtime& runtime, const MatrixInput<T>& input, Index tile) : tiles_(input.tiles()) {
-    if (tiles_ || !input) return;
-    TileLayout layout = input.layout();
-    T* const memory = const_cast<T*>(input.array());
-    if (input.kind() == MatrixInput<T>::Kind::array) {
-      layout.tile_rows = layout.tile_cols = tile;
-      own_ = TiledMatrix<T>::wrap(runtime, memory, input.ld(), layout);
-    } else {
-      own_ = TiledMatrix<T>::wrap_block_cyclic(runtime, memory, input.ld(), layout);
-    }
-    tiles_ = &*own_;
-  }
-  InputTiles(const InputTiles&) = delete;
-  InputTiles& operator=(const InputTiles&) = delete;
-  const TiledMatrix<T>* get() const noexcept { return tiles_; }
-  void release() {
-    if (own_) own_->release_unchanged();
-  }
-
- private:
-  std::optional<TiledMatrix<T>> own_;
-  const TiledMatrix<T>* tiles_;
-};
 
 template <class T>
 Completion<EigenResult<T>> submit(Runtime& runtime, const EigenProblem<T>& problem,
                                   const EigensolveOptions& used) {
   const Index n = problem.a.order();
-  const bool own_vectors = !problem.vectors_to;
-  require_memory(runtime, "eigensolve", eigensolve_memory<T>(runtime, n, used, bool(problem.b), own_vectors));
+  const bool in_place = array_in_one_process(runtime, problem.vectors_to) != nullptr;
+  const TileLayout tiles = own_tiles(runtime, problem.a.layout(), n, used.tile);
+  const bool makes_factor = problem.b || (problem.b_factor && !lies_in(problem.b_factor, tiles));
+  const MatrixKind vectors_to = in_place ? MatrixKind::array : problem.vectors_to.kind();
+  require_memory(runtime, "eigensolve", eigensolve_memory<T>(runtime, n, used, makes_factor, vectors_to));
   const ReturnedMemory returned(runtime, returned_bytes(runtime, n, sizeof(T)));
   InputTiles<T> a(runtime, problem.a, used.tile), b(runtime, problem.b, used.tile);
-  auto solve = Solve<T>(runtime, *a.get(), b.get(), used, problem.vectors_to).submit();
+  auto solve = Solve<T>(runtime, *a.get(), b.get(), problem, used).submit();
   a.release();
   b.release();
   std::shared_ptr<EigenResult<T>> result = solve.result;
-  if (own_vectors) return {std::move(solve.sequence), std::move(result)};
-  return {std::make_unique<WorkIntoArray<T>>(std::move(solve)), std::move(result)};
+  return {std::make_unique<SolveWork<T>>(std::move(solve), in_place), std::move(result)};
 }
 
 }  // namespace
@@ -362,13 +340,12 @@ Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProble
                                              const EigensolveOptions& options) {
   EigensolveOptions used;
   const auto check = [&] {
-    check_problem(runtime, problem, options.vectors);
+    check_problem(runtime, problem);
     used = resolve_options<T>(runtime, problem.a.order(), options);
+    if (used.vectors) check_output(runtime, problem.vectors_to, problem.a.order(), used);
   };
-  const std::uint64_t arguments =
-      argument_hash(hash_of_input(problem.a), hash_of_input(problem.b), hash_of(options));
-  return collectively(runtime, "submit_eigensolve", arguments, check,
-                      [&] { return submit(runtime, problem, used); });
+  return collectively(runtime, "submit_eigensolve", argument_hash(hash_of_problem(problem), hash_of(options)),
+                      check, [&] { return submit(runtime, problem, used); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                               \

@@ -126,18 +126,20 @@ double lower_tiles_memory(const Runtime& runtime, Index n, Index tile, std::size
 }
 
 template <class T>
-double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOptions& options, bool generalized,
-                         bool own_vectors) {
+double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOptions& options, bool makes_factor,
+                         MatrixKind vectors_to) {
   if (n == 0) return 0;
   const SolveMemory<T> memory(runtime, n, options);
-  const double elsewhere = own_vectors ? 0 : memory.vectors();
+  // Pieces of other ranks' vectors for tiles; a receive takes its memory when it is submitted.
+  const double pieces = vectors_to == MatrixKind::tiles && runtime.size() > 1 ? memory.vectors() : 0;
+  const double elsewhere = vectors_to == MatrixKind::array ? memory.vectors() : -pieces;
   if (gpu_holds_problem(runtime, n, sizeof(T))) return share(runtime, memory.vectors() - elsewhere);
   Estimate e;
-  e.add(memory.lower() * (generalized ? 2 : 1));
+  e.add(memory.lower() * (makes_factor ? 2 : 1));
   if (options.solver == Solver::vendor) {
     memory.vendor(e);
     // The root has it all; its tiles are those of all ranks.
-    const double others = share(runtime, memory.lower() * (generalized ? 2 : 1));
+    const double others = share(runtime, memory.lower() * (makes_factor ? 2 : 1));
     return (runtime.rank() == 0 ? e.peak : std::min(others, e.peak)) - elsewhere;
   }
   if (options.solver == Solver::one_stage)
@@ -158,8 +160,8 @@ double check_eigenpairs_memory(const Runtime& runtime, Index n, Index count, boo
                      share(runtime, sizeof(T) * static_cast<double>(n) * static_cast<double>(count)));
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                       \
-  template double eigensolve_memory<T>(const Runtime&, Index, const EigensolveOptions&, bool, bool); \
+#define TESSERA_INSTANTIATE(T)                                                                             \
+  template double eigensolve_memory<T>(const Runtime&, Index, const EigensolveOptions&, bool, MatrixKind); \
   template double check_eigenpairs_memory<T>(const Runtime&, Index, Index, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

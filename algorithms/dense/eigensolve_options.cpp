@@ -240,9 +240,10 @@ Solver solver_from_string(std::string_view name) {
 }
 
 std::uint64_t detail::hash_of(const EigensolveOptions& options) noexcept {
-  const auto& [solver, range, vectors, tile, band, update_width, slab_width, column_groups] = options;
+  const auto& [solver, range, vectors, tile, band, update_width, slab_width, column_groups, keep_factor] =
+      options;
   return argument_hash(solver, range.kind, range.lo, range.hi, range.above, range.upto, vectors, tile, band,
-                       update_width, slab_width, column_groups);
+                       update_width, slab_width, column_groups, keep_factor);
 }
 
 Index max_vectors(Index n, const EigensolveOptions& options) noexcept {

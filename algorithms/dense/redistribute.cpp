@@ -19,8 +19,15 @@ struct Interval {
 Interval intersect(Interval a, Interval b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
-Interval tile_interval(Index tile, Index index, Index n) {
-  return {index * tile, std::min((index + 1) * tile, n)};
+Interval rows_of(const TileLayout& layout, Index i) {
+  return {layout.row_begin(i), layout.row_end(i)};
+}
+Interval cols_of(const TileLayout& layout, Index j) {
+  return {layout.col_begin(j), layout.col_end(j)};
+}
+/// The tiles that have some of the rows or columns.
+Interval tiles_with(Interval entries, Index offset, Index tile) {
+  return {(entries.begin + offset) / tile, ceil_div(entries.end + offset, tile)};
 }
 
 constexpr int priority = 4, copy_priority = 3;
@@ -44,8 +51,7 @@ Data insert_check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool po
   std::vector<Data> largest;
   for (Index j = 0; j < a.col_tiles(); ++j)
     for (Index i = 0; i < a.row_tiles(); ++i) {
-      const Interval rows = tile_interval(layout.tile_rows, i, layout.rows),
-                     cols = tile_interval(layout.tile_cols, j, layout.cols);
+      const Interval rows = rows_of(layout, i), cols = cols_of(layout, j);
       const bool counts = counted == Uplo::upper ? rows.begin < cols.end : rows.end > cols.begin;
       if (!layout.exists(i, j) || !counts) continue;
       largest.push_back(Data::bytes(runtime, sizeof(R), a.owner(i, j)));
@@ -67,34 +73,36 @@ Data insert_check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool po
 template <class T>
 void insert_copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale,
                            const TiledMatrix<T>& destination) {
-  const Index n = destination.rows(), nb = destination.layout().tile_rows;
   const bool mirrored = source.layout().uplo == Uplo::upper;
-  const TileLayout& from = source.layout();
+  const TileLayout &from = source.layout(), &to = destination.layout();
+  // Entries (rows, cols) of the lower triangle are read at (cols, rows) of an upper source.
+  const auto copy = [&](Index i, Index j, Index p, Index q) {
+    const Interval rows = rows_of(to, i), cols = cols_of(to, j);
+    const Interval r = intersect(mirrored ? cols : rows, rows_of(from, p));
+    const Interval c = intersect(mirrored ? rows : cols, cols_of(from, q));
+    const Interval lower_rows = mirrored ? c : r, lower_cols = mirrored ? r : c;
+    if (r.empty() || c.empty() || lower_rows.end <= lower_cols.begin) return;
+    sequence.insert(
+        CopyTile<T>{.source = source.tile(p, q),
+                    .scale = scale,
+                    .destination = destination.tile(i, j),
+                    .from = {r.begin - from.row_begin(p), c.begin - from.col_begin(q), r.size(), c.size()},
+                    .to = {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin, lower_rows.size(),
+                           lower_cols.size()},
+                    .op = mirrored ? Op::adjoint : Op::none,
+                    .row0 = lower_rows.begin,
+                    .col0 = lower_cols.begin},
+        {.priority = copy_priority});
+  };
   for (Index j = 0; j < destination.col_tiles(); ++j)
     for (Index i = j; i < destination.row_tiles(); ++i) {
-      // Entries (rows, cols) of the lower triangle are read at (cols, rows) of an upper source.
-      const Interval rows = tile_interval(nb, i, n), cols = tile_interval(nb, j, n);
-      const Interval source_rows = mirrored ? cols : rows, source_cols = mirrored ? rows : cols;
+      const Interval rows = rows_of(to, i), cols = cols_of(to, j);
+      const Interval ps = tiles_with(mirrored ? cols : rows, from.row_offset, from.tile_rows),
+                     qs = tiles_with(mirrored ? rows : cols, from.col_offset, from.tile_cols);
       destination.tile(i, j).forget();
-      for (Index q = source_cols.begin / from.tile_cols; q * from.tile_cols < source_cols.end; ++q)
-        for (Index p = source_rows.begin / from.tile_rows; p * from.tile_rows < source_rows.end; ++p) {
-          if (!from.exists(p, q)) continue;
-          const Interval r = intersect(source_rows, tile_interval(from.tile_rows, p, n));
-          const Interval c = intersect(source_cols, tile_interval(from.tile_cols, q, n));
-          const Interval lower_rows = mirrored ? c : r, lower_cols = mirrored ? r : c;
-          if (r.empty() || c.empty() || lower_rows.end <= lower_cols.begin) continue;
-          sequence.insert(CopyTile<T>{.source = source.tile(p, q),
-                                      .scale = scale,
-                                      .destination = destination.tile(i, j),
-                                      .from = {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols,
-                                               r.size(), c.size()},
-                                      .to = {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin,
-                                             lower_rows.size(), lower_cols.size()},
-                                      .op = mirrored ? Op::adjoint : Op::none,
-                                      .row0 = lower_rows.begin,
-                                      .col0 = lower_cols.begin},
-                          {.priority = copy_priority});
-        }
+      for (Index q = qs.begin; q < qs.end; ++q)
+        for (Index p = ps.begin; p < ps.end; ++p)
+          if (from.exists(p, q)) copy(i, j, p, q);
     }
   source.flush_remote_copies();
 }

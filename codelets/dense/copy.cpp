@@ -34,6 +34,13 @@ void run(const HostContext& on, const MaxAbs<T>& task) {
   (*task.out)[0] = largest;
 }
 
+template <class T>
+void run(const HostContext& on, const CheckDiagonal<T>& task) {
+  const auto l = *task.l;
+  for (Index i = 0; i < l.cols; ++i)
+    if (!(real_part(l(i, i)) > 0)) return on.fail(StatusCode::not_positive_definite, task.first_row + i + 1);
+}
+
 template <class R>
 void run(const HostContext&, const ChooseScale<R>& task) {
   R largest = 0;
@@ -69,6 +76,21 @@ void run(const HostContext&, const CopyTile<T>& task) {
   }
 }
 
+template <class T>
+void run(const HostContext&, const CopyCyclic<T>& task) {
+  const auto source = *task.source;
+  const auto destination = task.to.of(*task.destination);
+  const Index block = std::min(task.rows.block, destination.rows + task.rows.lead);
+  for (Index j = 0; j < destination.cols; ++j) {
+    const Index column = task.cols(j);
+    for (Index i = 0; i < destination.rows;) {
+      const Index run = std::min(block - (task.rows.lead + i) % block, destination.rows - i);
+      std::copy_n(&source(task.rows(i), column), run, &destination(i, j));
+      i += run;
+    }
+  }
+}
+
 template <class R>
 void run(const HostContext&, const ExportValues<R>& task) {
   const auto values = *task.values;
@@ -93,9 +115,11 @@ void run(const HostContext&, const ScaleByRoot<T>& task) {
 }
 
 TESSERA_DEFINE_TASK(CopyBytes)
-#define TESSERA_DEFINE(T)          \
-  TESSERA_DEFINE_TASK(MaxAbs<T>)   \
-  TESSERA_DEFINE_TASK(CopyTile<T>) \
+#define TESSERA_DEFINE(T)               \
+  TESSERA_DEFINE_TASK(MaxAbs<T>)        \
+  TESSERA_DEFINE_TASK(CheckDiagonal<T>) \
+  TESSERA_DEFINE_TASK(CopyTile<T>)      \
+  TESSERA_DEFINE_TASK(CopyCyclic<T>)    \
   TESSERA_DEFINE_TASK(ScaleByRoot<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 #define TESSERA_DEFINE_REAL(R)         \

@@ -70,6 +70,21 @@ __global__ void report_bad_column_kernel(const typename Bits<R>::type* key, long
   if (*key > Bits<R>::infinity) *bad_column = static_cast<long long>(Bits<R>::largest - *key) + 1;
 }
 
+/// One block.
+template <class S>
+__global__ void __launch_bounds__(threads) check_diagonal_kernel(MatrixView<const S> l, long long* bad) {
+  __shared__ unsigned long long first;
+  if (threadIdx.x == 0) first = ~0ull;
+  __syncthreads();
+  for (Index i = threadIdx.x; i < l.cols; i += threads)
+    if (!(real(l.data[i + i * l.ld]) > 0)) {
+      atomicMin(&first, static_cast<unsigned long long>(i));
+      break;
+    }
+  __syncthreads();
+  if (threadIdx.x == 0 && first != ~0ull) *bad = static_cast<long long>(first) + 1;
+}
+
 /// A kernel gets up to this many pointers as an argument.
 constexpr int batch = 128;
 template <class R>
@@ -180,6 +195,16 @@ __global__ void __launch_bounds__(threads) scale_by_root_kernel(const Real<S>* s
   for (Index j = blockIdx.y; j < x.cols; j += gridDim.y) x.data[i + j * x.ld] = root * x.data[i + j * x.ld];
 }
 
+template <class S>
+__global__ void __launch_bounds__(threads)
+    copy_cyclic_kernel(MatrixView<const S> in, CyclicIndices rows, CyclicIndices cols, MatrixView<S> out) {
+  const Index i = Index(blockIdx.x) * threads + threadIdx.x;
+  if (i >= out.rows) return;
+  const Index row = rows(i);
+  for (Index j = blockIdx.y; j < out.cols; j += gridDim.y)
+    out.data[i + j * out.ld] = in.data[row + cols(j) * in.ld];
+}
+
 }  // namespace
 
 template <class T>
@@ -195,6 +220,11 @@ void launch_max_abs(cudaStream_t stream, MatrixView<const T> tile, Uplo uplo, In
   auto* const key = reinterpret_cast<Key*>(out);
   max_abs_kernel<<<grid, threads, 0, stream>>>(device_view(tile), uplo, col0 - row0, key);
   report_bad_column_kernel<RealOf<T>><<<1, 1, 0, stream>>>(key, bad_column);
+}
+
+template <class T>
+void launch_check_diagonal(cudaStream_t stream, MatrixView<const T> l, long long* bad) {
+  check_diagonal_kernel<<<1, threads, 0, stream>>>(device_view(l), bad);
 }
 
 template <class R>
@@ -228,6 +258,14 @@ void launch_copy(cudaStream_t stream, MatrixView<const T> source, Op op, const R
   }
 }
 
+template <class T>
+void launch_copy_cyclic(cudaStream_t stream, MatrixView<const T> source, const CyclicIndices& rows,
+                        const CyclicIndices& cols, MatrixView<T> destination) {
+  if (destination.rows == 0 || destination.cols == 0) return;
+  const dim3 grid(blocks_for(destination.rows, threads), blocks_for(destination.cols, copy_columns, 65535));
+  copy_cyclic_kernel<<<grid, threads, 0, stream>>>(device_view(source), rows, cols, device_view(destination));
+}
+
 template <class R>
 void launch_divide_by(cudaStream_t stream, const R* values, const R* scale, Index count, R* out) {
   if (count == 0) return;
@@ -244,8 +282,11 @@ void launch_scale_by_root(cudaStream_t stream, const RealOf<T>* scale, MatrixVie
 #define TESSERA_INSTANTIATE(T)                                                                         \
   template void launch_max_abs<T>(cudaStream_t, MatrixView<const T>, Uplo, Index, Index, RealOf<T>*,   \
                                   long long*);                                                         \
+  template void launch_check_diagonal<T>(cudaStream_t, MatrixView<const T>, long long*);               \
   template void launch_copy<T>(cudaStream_t, MatrixView<const T>, Op, const RealOf<T>*, MatrixView<T>, \
                                Index, Index);                                                          \
+  template void launch_copy_cyclic<T>(cudaStream_t, MatrixView<const T>, const CyclicIndices&,         \
+                                      const CyclicIndices&, MatrixView<T>);                            \
   template void launch_scale_by_root<T>(cudaStream_t, const RealOf<T>*, MatrixView<T>);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #define TESSERA_INSTANTIATE_REAL(R)                                                        \
@@ -263,6 +304,13 @@ void run(const DeviceContext& on, const MaxAbs<T>& task) {
   device::launch_max_abs<T>(on.stream, *task.tile, task.uplo, task.row0, task.col0, task.out.view().data(),
                             failure.index());
   failure.report(task.col0);
+}
+
+template <class T>
+void run(const DeviceContext& on, const CheckDiagonal<T>& task) {
+  DeviceFailure failure(on, StatusCode::not_positive_definite);
+  device::launch_check_diagonal<T>(on.stream, *task.l, failure.index());
+  failure.report(task.first_row);
 }
 
 template <class R>
@@ -284,6 +332,11 @@ void run(const DeviceContext& on, const CopyTile<T>& task) {
                          task.to.of(*task.destination), task.row0, task.col0);
 }
 
+template <class T>
+void run(const DeviceContext& on, const CopyCyclic<T>& task) {
+  device::launch_copy_cyclic<T>(on.stream, *task.source, task.rows, task.cols, task.to.of(*task.destination));
+}
+
 template <class R>
 void run(const DeviceContext& on, const ExportValues<R>& task) {
   device::launch_divide_by<R>(on.stream, task.values.view().data() + task.first, task.scale.view().data(),
@@ -302,9 +355,11 @@ void run(const DeviceContext& on, const ScaleByRoot<T>& task) {
 }
 
 TESSERA_DEFINE_ON_GPU(CopyBytes)
-#define TESSERA_DEFINE(T)            \
-  TESSERA_DEFINE_ON_GPU(MaxAbs<T>)   \
-  TESSERA_DEFINE_ON_GPU(CopyTile<T>) \
+#define TESSERA_DEFINE(T)                 \
+  TESSERA_DEFINE_ON_GPU(MaxAbs<T>)        \
+  TESSERA_DEFINE_ON_GPU(CheckDiagonal<T>) \
+  TESSERA_DEFINE_ON_GPU(CopyTile<T>)      \
+  TESSERA_DEFINE_ON_GPU(CopyCyclic<T>)    \
   TESSERA_DEFINE_ON_GPU(ScaleByRoot<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 #define TESSERA_DEFINE_REAL(R)           \

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
 #include <span>
 
+#include <tessera/codelets/common/host_device.hpp>
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
@@ -27,6 +29,18 @@ struct MaxAbs {
   Write<Array<RealOf<T>>> out;
   Uplo uplo = Uplo::general;
   Index row0 = 0, col0 = 0;
+};
+
+/// Looks whether the diagonal of a tile of a triangular factor is positive.
+/// | operand | mode | shape |
+/// |---------|------|-------|
+/// | l       | read | n x n |
+/// Errors: not_positive_definite with index = first_row + number of the first entry that is not, from 1.
+template <class T>
+struct CheckDiagonal {
+  static constexpr const char* name = "check_diagonal";
+  Read<Matrix<T>> l;
+  Index first_row = 0;
 };
 
 /// scale := the power of two that brings the largest of the values to [1/2, 1); 1 if all are zero or there is
@@ -72,6 +86,34 @@ struct CopyTile {
   Op op = Op::none;
   Index row0 = 0, col0 = 0;  ///< where the destination's part begins in the matrix
   std::uint32_t footprint() const noexcept { return footprint_of(to.rows, to.cols, int(op)); }
+};
+
+/// Where the rows or columns of a process lie in a block-cyclic matrix: blocks of `block` entries, `stride`
+/// from one to the next.
+struct CyclicIndices {
+  Index begin = 0;  ///< of the first block, before what it lacks
+  Index lead = 0;   ///< entries that the first block lacks
+  Index block = std::numeric_limits<Index>::max();
+  Index stride = 0;
+  TESSERA_HOST_DEVICE constexpr Index operator()(Index local) const noexcept {
+    const Index at = lead + local;
+    return begin + at / block * stride + at % block;
+  }
+};
+
+/// A part of the destination := some rows and columns of the source: (i, j) := source(rows(i), cols(j)).
+/// | operand     | mode         | shape  | what                                           |
+/// |-------------|--------------|--------|------------------------------------------------|
+/// | source      | read         | matrix |                                                |
+/// | destination | write or add | matrix | the other parts stay unless it is overwritten  |
+template <class T>
+struct CopyCyclic {
+  static constexpr const char* name = "copy_cyclic";
+  Read<Matrix<T>> source;
+  WriteOrAdd<Matrix<T>> destination;
+  CyclicIndices rows{}, cols{};
+  TilePart to;  ///< of the destination
+  std::uint32_t footprint() const noexcept { return footprint_of(to.rows, to.cols); }
 };
 
 /// out[k] := values[first + k] / scale for k < count.
@@ -125,6 +167,11 @@ template <class T>
 void launch_max_abs(CUstream_st* stream, MatrixView<const T> tile, Uplo uplo, Index row0, Index col0,
                     RealOf<T>* out, long long* bad_column);
 
+/// *bad := the number of the first entry of the diagonal that is not positive, from 1; if there is none, *bad
+/// stays. `bad` may be host memory that the device sees.
+template <class T>
+void launch_check_diagonal(CUstream_st* stream, MatrixView<const T> l, long long* bad);
+
 /// *scale := the number of ChooseScale. `values` is a host array of device pointers.
 template <class R>
 void launch_choose_scale(CUstream_st* stream, std::span<const R* const> values, R* scale, bool power_of_four);
@@ -135,6 +182,11 @@ void launch_choose_scale(CUstream_st* stream, std::span<const R* const> values, 
 template <class T>
 void launch_copy(CUstream_st* stream, MatrixView<const T> source, Op op, const RealOf<T>* scale,
                  MatrixView<T> destination, Index row0, Index col0);
+
+/// destination(i, j) := source(rows(i), cols(j)).
+template <class T>
+void launch_copy_cyclic(CUstream_st* stream, MatrixView<const T> source, const CyclicIndices& rows,
+                        const CyclicIndices& cols, MatrixView<T> destination);
 
 /// out[k] := values[k] / *scale.
 template <class R>

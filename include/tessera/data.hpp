@@ -83,6 +83,8 @@ class Data {
   /// The same; calls `freed`, at once or on another thread, when the memory of the copy that this rank has
   /// received, or is about to, is free. Returns whether there is such a copy: if not, it is never called.
   bool flush_remote_copies(std::function<void()> freed) const;
+  /// Drops the copy of another rank's piece that tasks on this rank have written, once it has gone to its owner.
+  void drop_written_copy() const;
   /// Copies the piece to GPU number `gpu` of this rank, for tasks to come; nothing without GPUs. Waits until
   /// it is there; or returns at once, and the copy follows the tasks submitted so far (within a Sequence that
   /// is not over).

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include <tessera/cholesky_factor.hpp>
 #include <tessera/column_slabs.hpp>
 #include <tessera/completion.hpp>
+#include <tessera/matrix_arguments.hpp>
 #include <tessera/runtime.hpp>
 #include <tessera/status.hpp>
 #include <tessera/tiled_matrix.hpp>
@@ -76,89 +78,16 @@ struct EigensolveOptions {
   /// Groups of columns in which reduce_to_band holds the matrix, each for a GPU (on CPUs they are slower); 1:
   /// it is reduced tile by tile. Chosen: one for each GPU, of a process with several, for large matrices.
   Index column_groups = 0;
-};
-
-/// A Hermitian matrix that a problem reads. What it refers to is not changed, nor copied.
-///
-/// Arrays of the caller must hold their contents until the solve is over (Completion::wait). The arrays of
-/// one process may lie in the memory of a GPU in use: what the caller's own kernels write there must be
-/// complete when the call is made. A TiledMatrix may go, or be released, as soon as the submitting call has
-/// returned; one that wraps memory of the caller waits then until that has been read.
-template <class T>
-class MatrixInput {
- public:
-  /// No matrix.
-  MatrixInput() = default;
-  /// LAPACK's layout, in one process: column-major a(ld, n), of which the triangle `uplo` is read (general:
-  /// the lower one).
-  MatrixInput(const T* a, Index n, Index ld, Uplo uplo = Uplo::lower) noexcept
-      : array_(a), ld_(ld), layout_{.rows = n, .cols = n, .uplo = uplo}, kind_(Kind::array) {}
-  /// ScaLAPACK's layout: this rank's part of a 2-D block-cyclic array over the ranks of the Runtime's
-  /// communicator, column-major with leading dimension ld (TiledMatrix::wrap_block_cyclic).
-  MatrixInput(const T* local, Index ld, const TileLayout& layout) noexcept
-      : array_(local), ld_(ld), layout_(layout), kind_(Kind::block_cyclic) {}
-  /// Tiles: lower or upper layout, or general (then the lower triangle counts); any tile size and grid.
-  MatrixInput(const TiledMatrix<T>& tiles) noexcept
-      : layout_(tiles.layout()), tiles_(&tiles), kind_(Kind::tiles) {}
-
-  /// How the matrix is given.
-  enum class Kind {
-    none,          ///< not at all
-    array,         ///< LAPACK's layout
-    block_cyclic,  ///< ScaLAPACK's layout
-    tiles          ///< a TiledMatrix
-  };
-  /// How the matrix is given.
-  Kind kind() const noexcept { return kind_; }
-  /// There is a matrix.
-  explicit operator bool() const noexcept { return kind_ != Kind::none; }
-  /// Sizes and distribution; of an array of one process without a tile size.
-  const TileLayout& layout() const noexcept { return layout_; }
-  /// Rows.
-  Index order() const noexcept { return layout_.rows; }
-  /// The caller's array, or null.
-  const T* array() const noexcept { return array_; }
-  /// Its leading dimension.
-  Index ld() const noexcept { return ld_; }
-  /// The caller's tiles, or null.
-  const TiledMatrix<T>* tiles() const noexcept { return tiles_; }
-
- private:
-  const T* array_ = nullptr;
-  Index ld_ = 0;
-  TileLayout layout_{};
-  const TiledMatrix<T>* tiles_ = nullptr;
-  Kind kind_ = Kind::none;
-};
-
-/// Where eigenvectors go in one process: column-major z(ld, count), of the host or of a GPU in use. It is
-/// written until the solve is over.
-template <class T>
-class ArrayOutput {
- public:
-  /// Nowhere: the result has them.
-  ArrayOutput() = default;
-  /// As many columns as the range has eigenvalues; for a range by value, n.
-  ArrayOutput(T* z, Index ld) noexcept : array_(z), ld_(ld), given_(true) {}
-  /// The caller has said where.
-  explicit operator bool() const noexcept { return given_; }
-  /// The array.
-  T* array() const noexcept { return array_; }
-  /// Its leading dimension.
-  Index ld() const noexcept { return ld_; }
-
- private:
-  T* array_ = nullptr;
-  Index ld_ = 0;
-  bool given_ = false;
+  bool keep_factor = false;  ///< of a problem with b: the result has the Cholesky factor of b, too
 };
 
 /// A x = lambda x, or, with b, A x = lambda B x, B positive definite.
 template <class T>
 struct EigenProblem {
-  MatrixInput<T> a;             ///< n x n, Hermitian
-  MatrixInput<T> b{};           ///< n x n, Hermitian positive definite; none: the identity
-  ArrayOutput<T> vectors_to{};  ///< if not given, the vectors are in the result
+  MatrixInput<T> a;              ///< n x n, Hermitian
+  MatrixInput<T> b{};            ///< n x n, Hermitian positive definite; none: the identity
+  CholeskyFactor<T> b_factor{};  ///< in place of b: its factor, which is not computed again (cholesky_factor)
+  MatrixOutput<T> vectors_to{};  ///< if not given, the vectors are in the result
 };
 
 /// Eigenvalues and eigenvectors.
@@ -168,6 +97,8 @@ struct EigenResult : ResultStatus {
   /// n x values.size(), orthonormal (generalized: Z^H B Z = I); empty without vectors, and where they went to
   /// EigenProblem::vectors_to.
   ColumnSlabs<T> vectors;
+  /// With EigensolveOptions::keep_factor of a problem with b: the factor for problems with the same b.
+  CholeskyFactor<T> b_factor;
   Index first = 0;         ///< number of values[0] in the whole spectrum
   EigensolveOptions used;  ///< with everything resolved
 };
@@ -184,8 +115,9 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
 /// value waits for the eigenvalues: their number decides what is submitted then; other sequences proceed
 /// meanwhile). A and B are read only. Where the problem fills a quarter of a GPU's memory or more, copies of
 /// A there that the host has, too, are freed once they have been read: a later solve of the same A fetches it
-/// again. Stages of a generalized problem: Cholesky factorisation, reduction to standard form, solution,
-/// back-substitution.
+/// again. Stages of a generalized problem: Cholesky factorisation (not with b_factor), reduction to standard
+/// form, solution, back-substitution. Where vectors_to is a block-cyclic array or tiles, each rank sends the
+/// entries of its own vectors to the ranks that want them; no rank holds more of them than of its own.
 ///
 /// Status: not_finite (stage "input", index = column from 1) for NaN or infinity in A or B;
 /// not_positive_definite (stage "cholesky", index = order of the leading minor).

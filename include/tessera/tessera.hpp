@@ -9,6 +9,7 @@
 #include <tessera/block_sparse_files.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/block_vectors.hpp>
+#include <tessera/cholesky_factor.hpp>
 #include <tessera/column_slabs.hpp>
 #include <tessera/completion.hpp>
 #include <tessera/data.hpp>
@@ -19,6 +20,7 @@
 #include <tessera/eigensolve_tuner.hpp>
 #include <tessera/error.hpp>
 #include <tessera/lobpcg.hpp>
+#include <tessera/matrix_arguments.hpp>
 #include <tessera/matrix_functions.hpp>
 #include <tessera/matrix_market.hpp>
 #include <tessera/multiply.hpp>

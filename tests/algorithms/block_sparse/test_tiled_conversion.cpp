@@ -71,6 +71,7 @@ TYPED_TEST(TiledConversion, RefusesWhatDoesNotFit) {
   const TileLayout good{5, 5, 2, 2}, lower{5, 5, 2, 2, {}, Uplo::lower};
   expect_refused("tiles", [&] { to_tiled(sequence, a, TileLayout{5, 4, 2, 2}); });
   expect_refused("tile", [&] { to_tiled(sequence, a, TileLayout{5, 5, 0, 2}); });
+  expect_refused("tiles", [&] { to_tiled(sequence, a, TileLayout{5, 5, 2, 2}.part(1, 0, 5, 5)); });
   expect_refused("a", [&] { to_tiled(sequence, odd, lower); });
   expect_refused("a", [&] { to_tiled(sequence, BlockSparseMatrix<T>(), good); });
   expect_refused(

@@ -141,6 +141,54 @@ TYPED_TEST(CopyCodelets, CopyTileMirrorsScalesAndDropsImaginaryDiagonals) {
   EXPECT_EQ(difference(download<T>(fresh), multiply(Op::none, source, Op::none, identity<T>(8), T(0.25))), 0);
 }
 
+TYPED_TEST(CopyCodelets, CopyCyclicTakesTheBlocksOfAProcess) {
+  using T = TypeParam;
+  const auto source = random_matrix<T>(17, 13, 1), before = random_matrix<T>(9, 8, 2);
+  const Data data_source = upload(this->runtime(), source), data = upload(this->runtime(), before);
+  // Rows 1 and 2, the end of a block of 4 from row -1 on, and 8 to 11; columns 5, 8, 9, 12.
+  const CyclicIndices rows{.begin = -1, .lead = 2, .block = 4, .stride = 9},
+      cols{.begin = 4, .lead = 1, .block = 2, .stride = 4};
+  const std::vector<Index> from_rows{1, 2, 8, 9, 10, 11}, from_cols{5, 8, 9, 12};
+  const TilePart to(2, 3, 6, 4);
+  ASSERT_TRUE(this->run([&](Sequence& s) {
+    s.insert(CopyCyclic<T>{
+        .source = data_source, .destination = add_to(data), .rows = rows, .cols = cols, .to = to});
+  }));
+  auto expected = before;
+  for (Index j = 0; j < to.cols; ++j)
+    for (Index i = 0; i < to.rows; ++i)
+      expected(to.row + i, to.col + j) =
+          source(from_rows[static_cast<std::size_t>(i)], from_cols[static_cast<std::size_t>(j)]);
+  EXPECT_EQ(difference(download<T>(data), expected), 0);
+  const Data part = Data::matrix(this->runtime(), 5, 3, sizeof(T));
+  ASSERT_TRUE(this->run([&](Sequence& s) {
+    s.insert(CopyCyclic<T>{.source = data_source,
+                           .destination = part,
+                           .rows = {.begin = 12},
+                           .cols = {.begin = 2},
+                           .to = {0, 0, 5, 3}});
+  }));
+  EXPECT_EQ(difference(download<T>(part), source.block(12, 2, 5, 3)), 0);
+}
+
+TYPED_TEST(CopyCodelets, CheckDiagonalNamesTheFirstEntryThatIsNotPositive) {
+  using T = TypeParam;
+  const auto good = random_hermitian<T>(300, 1, 3);
+  const auto status = [&](const Matrix<T>& l) {
+    const Data data = upload(this->runtime(), l);
+    return this->run(
+        [&](Sequence& s) { s.insert(CheckDiagonal<T>{.l = data, .first_row = 40}, {.execute_on = 0}); });
+  };
+  EXPECT_TRUE(status(good));
+  for (const T bad : {T(0), T(-1), not_a_number<T>()}) {
+    auto l = good;
+    l(299, 299) = l(270, 270) = bad;
+    const Status failed = status(l);
+    EXPECT_EQ(failed.code, StatusCode::not_positive_definite);
+    EXPECT_EQ(failed.index, 40 + 271);
+  }
+}
+
 TYPED_TEST(CopyCodelets, BytesAndValues) {
   using R = RealOf<TypeParam>;
   const Data source = this->reals({1, 2, 3, 4, 5}), copy = Data::bytes(this->runtime(), 5 * sizeof(R));

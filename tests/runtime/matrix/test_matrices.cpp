@@ -22,6 +22,8 @@ TEST(LocalExtent, CountsTheEntriesThatAProcessOwns) {
           Index owned = 0;
           for (Index i = 0; i < n; ++i) owned += (i / block) % count == index;
           EXPECT_EQ(local_extent(n, block, index, count), owned);
+          for (int first = 0; first < count; ++first)
+            EXPECT_EQ(local_extent(n, block, (index + first) % count, count, first), owned);
           total += local_extent(n, block, index, count);
         }
         EXPECT_EQ(total, n);
@@ -40,6 +42,54 @@ TEST(ProcessGrid, RanksOfTilesInBothOrders) {
     EXPECT_EQ(ProcessGrid::squarest(ranks).rows, p);
     EXPECT_EQ(ProcessGrid::squarest(ranks).cols, q);
   }
+}
+
+/// A part has the tiles of the whole, on the same ranks, and shorter ones where it begins.
+TEST(TileLayout, PartsKeepTheirTiles) {
+  const TileLayout whole{.rows = 40,
+                         .cols = 31,
+                         .tile_rows = 6,
+                         .tile_cols = 4,
+                         .grid = {2, 3, true},
+                         .first_row = 1,
+                         .first_col = 2};
+  for (const auto& [row, col] : {std::pair<Index, Index>{0, 0}, {6, 8}, {7, 3}, {23, 30}}) {
+    const TileLayout part = whole.part(row, col, 40 - row, 31 - col), again = part.part(9, 0, 1, 1);
+    Index rows = 0;
+    for (Index i = 0; i < part.row_tiles(); ++i) {
+      EXPECT_EQ(part.row_begin(i), rows);
+      rows = part.row_end(i);
+      const Index of_whole = (row + part.row_begin(i)) / 6;
+      EXPECT_EQ((row + rows - 1) / 6, of_whole);
+      for (Index j = 0; j < part.col_tiles(); ++j)
+        EXPECT_EQ(part.owner(i, j), whole.owner(of_whole, (col + part.col_begin(j)) / 4));
+    }
+    EXPECT_EQ(rows, 40 - row);
+    if (row + 9 < 40) {
+      EXPECT_EQ(again.owner(0, 0), whole.owner((row + 9) / 6, col / 4));
+    }
+  }
+}
+
+TEST(TileLayout, TilesOfATriangleHaveEntriesOfIt) {
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper})
+    for (const auto& [offset_rows, offset_cols] : {std::pair<Index, Index>{0, 0}, {2, 3}}) {
+      const TileLayout layout{.rows = 23,
+                              .cols = 23,
+                              .tile_rows = 5,
+                              .tile_cols = 4,
+                              .uplo = uplo,
+                              .row_offset = offset_rows,
+                              .col_offset = offset_cols};
+      for (Index j = 0; j < layout.col_tiles(); ++j)
+        for (Index i = 0; i < layout.row_tiles(); ++i) {
+          bool any = false;
+          for (Index c = layout.col_begin(j); c < layout.col_end(j); ++c)
+            for (Index r = layout.row_begin(i); r < layout.row_end(i); ++r)
+              any = any || (uplo == Uplo::lower ? r >= c : r <= c);
+          EXPECT_EQ(layout.exists(i, j), any);
+        }
+    }
 }
 
 template <class T>
@@ -218,6 +268,13 @@ TEST_F(InvalidMatrices, AreRefusedWithNameValueAndExpectation) {
         Tiles::wrap(r, a, 4, {4, 4, 2, 2, {1, 2, false}, Uplo::general});
       },
       "grid", "1 x 2", "1 x 1");
+  expect_invalid([&] { Tiles(r, {.rows = 4, .cols = 4, .first_row = 1}); }, "first", "(1, 0)", "1 x 1");
+  expect_invalid([&] { Tiles(r, {.rows = 4, .cols = 4, .tile_rows = 2, .row_offset = 2}); }, "offset",
+                 "(2, 0)", "less than a tile");
+  // Tiles of one triangle are square but in arrays of the caller.
+  const TileLayout triangle{.rows = 4, .cols = 4, .tile_rows = 2, .tile_cols = 3, .uplo = Uplo::lower};
+  expect_invalid([&] { Tiles(r, triangle); }, "tile", "2 x 3", "square");
+  Tiles::wrap_block_cyclic(r, a, 4, triangle);
   expect_invalid([&] { ColumnSlabs<double>(r, 4, 4, 0); }, "width", "0", "at least 1");
   expect_invalid([&] { ColumnSlabs<double>::wrap(r, a, 3, 4, 4, 2); }, "ldz", "3", "at least 4");
 }
