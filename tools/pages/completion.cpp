@@ -82,19 +82,23 @@ std::string bash_values(const Values& values) {
 
 std::string bash_command(const CommandOfProgram& command) {
   std::string options, text;
+  std::vector<std::string> without_values;
   for (const OptionEntry& entry : command.table.entries()) {
     if (!is_option(entry)) continue;
     options += entry.name + ' ';
     if (entry.value.empty()) continue;
-    const Values values = values_of(entry);
-    text += fmt::format("    {}/{}){} ;;\n", command.name, entry.name,
-                        values.free() ? " return" : bash_values(values));
+    const std::string when = command.name + "/" + entry.name;
+    if (const Values values = values_of(entry); values.free())
+      without_values.push_back(when);
+    else
+      text += fmt::format("      {}){} ;;\n", when, bash_values(values));
   }
+  if (!without_values.empty()) text += fmt::format("      {}) return ;;\n", fmt::join(without_values, " | "));
   const Values places = values_of_places(command.table);
-  text += fmt::format("    {}/*)\n      words={}\n", command.name, quoted(options + "--help"));
+  text += fmt::format("      {}/*)\n        words={}\n", command.name, quoted(options + "--help"));
   if (!places.free())
-    text += fmt::format("      [[ $current == -* ]] || {{ words=''{}; }}\n", bash_values(places));
-  return text + "      ;;\n";
+    text += fmt::format("        [[ $current == -* ]] || {{ words=''{}; }}\n", bash_values(places));
+  return text + "        ;;\n";
 }
 
 // ---- zsh --------------------------------------------------------------------------------------------------
