@@ -65,7 +65,8 @@ def eigh(
     InvalidArgument
         For arrays that are not square or do not fit each other, and for bad ranges (a ValueError).
     LinAlgError
-        For NaN or infinity in the matrices, and a `b` that is not positive definite (a numpy.linalg.LinAlgError).
+        For NaN or infinity in the matrices, and a `b` that is not positive definite (a numpy.linalg.LinAlgError). The index
+        of `not_finite` is the column, of an array in C order the row, from 1.
     RuntimeFailure
         For too little memory (a RuntimeError).
 
