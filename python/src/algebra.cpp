@@ -88,8 +88,8 @@ Op op_of(const std::string& name) {
 }
 
 /// (status, C or None, numbers of the product).
-nb::tuple multiply_matrices(Complex alpha, Matrix& first, const std::string& op_a, Matrix& second, const std::string& op_b,
-                            const std::string& symmetry, double filter_eps) {
+nb::tuple multiply_matrices(Complex alpha, Matrix& first, const std::string& op_a, Matrix& second,
+                            const std::string& op_b, const std::string& symmetry, double filter_eps) {
   const Op opa = op_of(op_a), opb = op_of(op_b);
   MultiplyResult r;
   std::optional<Matrix> product;
@@ -99,12 +99,16 @@ nb::tuple multiply_matrices(Complex alpha, Matrix& first, const std::string& op_
     Runtime& runtime = current_runtime();
     const auto rows = opa == Op::none ? a.layout().rows : a.layout().cols;
     const auto cols = opb == Op::none ? b.layout().cols : b.layout().rows;
-    const auto vector_of = [](const BlockDimension& d) { return std::vector<Index>(d.sizes().begin(), d.sizes().end()); };
-    const BlockLayout layout = make_block_layout(runtime, vector_of(*rows), vector_of(*cols), symmetry_of(symmetry));
+    const auto vector_of = [](const BlockDimension& d) {
+      return std::vector<Index>(d.sizes().begin(), d.sizes().end());
+    };
+    const BlockLayout layout =
+        make_block_layout(runtime, vector_of(*rows), vector_of(*cols), symmetry_of(symmetry));
     BlockSparseMatrix<T> c(BlockPattern::make(runtime, layout, {}));
     std::atomic<bool> stop = false;
     auto completion = submit_multiply<T>(
-        runtime, {.alpha = scalar_of<T>(alpha, "alpha"), .a = {a, opa}, .b = {b, opb}, .c = c}, {.filter_eps = filter_eps});
+        runtime, {.alpha = scalar_of<T>(alpha, "alpha"), .a = {a, opa}, .b = {b, opb}, .c = c},
+        {.filter_eps = filter_eps});
     wait_for(completion, stop);
     r = std::move(completion).result();
     if (r) product.emplace(std::move(c));
@@ -116,7 +120,8 @@ nb::tuple multiply_matrices(Complex alpha, Matrix& first, const std::string& op_
   numbers["filtered_products"] = r.filtered_products;
   numbers["filtered_blocks"] = r.filtered_blocks;
   numbers["seconds"] = r.seconds;
-  return nb::make_tuple(status_object(r.status()), product ? nb::cast(std::move(*product)) : nb::none(), numbers);
+  return nb::make_tuple(status_object(r.status()), product ? nb::cast(std::move(*product)) : nb::none(),
+                        numbers);
 }
 
 /// op(A) X for a dense X.
@@ -177,31 +182,48 @@ void bind_algebra(nb::module_& module) {
   module.def("scaled", &scaled, nb::arg("alpha"), nb::arg("a"));
   module.def("shifted", &shifted, nb::arg("a"), nb::arg("alpha"));
   module.def("filtered", &filtered, nb::arg("a"), nb::arg("eps"));
-  module.def("transposed", [](Matrix& m, bool conjugated) {
-    return made_of(m, [&](Sequence& sequence, auto& a) { return transpose(sequence, a, conjugated); });
-  }, nb::arg("a"), nb::arg("conjugated"));
-  module.def("desymmetrized", [](Matrix& m) {
-    return made_of(m, [](Sequence& sequence, auto& a) { return desymmetrize(sequence, a); });
-  }, nb::arg("a"));
-  module.def("half_stored", [](Matrix& m, const std::string& symmetry) {
-    return made_of(m, [&](Sequence& sequence, auto& a) {
-      BlockLayout layout = a.layout();
-      layout.symmetry = symmetry_of(symmetry);
-      return redistribute(sequence, a, layout);
-    });
-  }, nb::arg("a"), nb::arg("symmetry"));
-  module.def("multiply", &multiply_matrices, nb::arg("alpha"), nb::arg("a"), nb::arg("op_a"), nb::arg("b"), nb::arg("op_b"),
-             nb::arg("symmetry"), nb::arg("filter_eps"));
+  module.def(
+      "transposed",
+      [](Matrix& m, bool conjugated) {
+        return made_of(m, [&](Sequence& sequence, auto& a) { return transpose(sequence, a, conjugated); });
+      },
+      nb::arg("a"), nb::arg("conjugated"));
+  module.def(
+      "desymmetrized",
+      [](Matrix& m) {
+        return made_of(m, [](Sequence& sequence, auto& a) { return desymmetrize(sequence, a); });
+      },
+      nb::arg("a"));
+  module.def(
+      "half_stored",
+      [](Matrix& m, const std::string& symmetry) {
+        return made_of(m, [&](Sequence& sequence, auto& a) {
+          BlockLayout layout = a.layout();
+          layout.symmetry = symmetry_of(symmetry);
+          return redistribute(sequence, a, layout);
+        });
+      },
+      nb::arg("a"), nb::arg("symmetry"));
+  module.def("multiply", &multiply_matrices, nb::arg("alpha"), nb::arg("a"), nb::arg("op_a"), nb::arg("b"),
+             nb::arg("op_b"), nb::arg("symmetry"), nb::arg("filter_eps"));
   module.def("multiply_dense", &multiply_dense, nb::arg("a"), nb::arg("op"), nb::arg("x"));
   module.def("dot", &dot_product, nb::arg("a"), nb::arg("b"));
   module.def("diagonal", &diagonal, nb::arg("a"));
-  module.def("trace", [](Matrix& m) { return number_of(m, [](auto& a) { return Complex(trace(a)); }); }, nb::arg("a"));
-  module.def("frobenius_norm", [](Matrix& m) { return number_of(m, [](auto& a) { return frobenius_norm(a); }); },
-             nb::arg("a"));
-  module.def("max_abs_norm", [](Matrix& m) { return number_of(m, [](auto& a) { return max_abs_norm(a); }); }, nb::arg("a"));
-  module.def("gershgorin_norm", [](Matrix& m) { return number_of(m, [](auto& a) { return gershgorin_norm(a); }); },
-             nb::arg("a"));
-  module.def("occupation", [](Matrix& m) { return number_of(m, [](auto& a) { return occupation(a); }); }, nb::arg("a"));
+  module.def(
+      "trace", [](Matrix& m) { return number_of(m, [](auto& a) { return Complex(trace(a)); }); },
+      nb::arg("a"));
+  module.def(
+      "frobenius_norm", [](Matrix& m) { return number_of(m, [](auto& a) { return frobenius_norm(a); }); },
+      nb::arg("a"));
+  module.def(
+      "max_abs_norm", [](Matrix& m) { return number_of(m, [](auto& a) { return max_abs_norm(a); }); },
+      nb::arg("a"));
+  module.def(
+      "gershgorin_norm", [](Matrix& m) { return number_of(m, [](auto& a) { return gershgorin_norm(a); }); },
+      nb::arg("a"));
+  module.def(
+      "occupation", [](Matrix& m) { return number_of(m, [](auto& a) { return occupation(a); }); },
+      nb::arg("a"));
 }
 
 }  // namespace tessera::python

@@ -10,23 +10,25 @@ std::vector<Index> sizes_of(const HostVector<Index>& sizes) {
   return {sizes.data(), sizes.data() + sizes.shape(0)};
 }
 
-Matrix from_dense_array(AnyArray dense, HostVector<Index> row_sizes, HostVector<Index> col_sizes, const std::string& symmetry,
-                        double threshold) {
+Matrix from_dense_array(AnyArray dense, HostVector<Index> row_sizes, HostVector<Index> col_sizes,
+                        const std::string& symmetry, double threshold) {
   return with_scalar(dense.dtype(), [&]<class T>() {
     const Call call;
     Runtime& runtime = current_runtime();
-    const BlockLayout layout = make_block_layout(runtime, sizes_of(row_sizes), sizes_of(col_sizes), symmetry_of(symmetry));
+    const BlockLayout layout =
+        make_block_layout(runtime, sizes_of(row_sizes), sizes_of(col_sizes), symmetry_of(symmetry));
     return Matrix(from_dense<T>(runtime, column_major<T>(dense, "a"), layout, threshold));
   });
 }
 
 /// The elements of compressed rows; every rank gives all of them, and rank 0's count.
-Matrix from_rows(HostVector<Index> begins, HostVector<Index> columns, AnyArray values, HostVector<Index> row_sizes,
-                 HostVector<Index> col_sizes, const std::string& symmetry) {
+Matrix from_rows(HostVector<Index> begins, HostVector<Index> columns, AnyArray values,
+                 HostVector<Index> row_sizes, HostVector<Index> col_sizes, const std::string& symmetry) {
   return with_scalar(values.dtype(), [&]<class T>() {
     const Call call;
     Runtime& runtime = current_runtime();
-    const BlockLayout layout = make_block_layout(runtime, sizes_of(row_sizes), sizes_of(col_sizes), symmetry_of(symmetry));
+    const BlockLayout layout =
+        make_block_layout(runtime, sizes_of(row_sizes), sizes_of(col_sizes), symmetry_of(symmetry));
     CompressedRows<T> rows;
     rows.rows = layout.rows->elements();
     rows.cols = layout.cols->elements();
@@ -46,19 +48,22 @@ Matrix from_rows(HostVector<Index> begins, HostVector<Index> columns, AnyArray v
 }
 
 /// Blocks (rows[k], cols[k]), whose values stand one after the other, each column-major; each rank takes its own ones.
-Matrix from_block_arrays(AnyArray values, HostVector<Index> rows, HostVector<Index> cols, HostVector<Index> row_sizes,
-                         HostVector<Index> col_sizes, const std::string& symmetry) {
+Matrix from_block_arrays(AnyArray values, HostVector<Index> rows, HostVector<Index> cols,
+                         HostVector<Index> row_sizes, HostVector<Index> col_sizes,
+                         const std::string& symmetry) {
   return with_scalar(values.dtype(), [&]<class T>() {
     const Call call;
     Runtime& runtime = current_runtime();
-    const BlockLayout layout = make_block_layout(runtime, sizes_of(row_sizes), sizes_of(col_sizes), symmetry_of(symmetry));
+    const BlockLayout layout =
+        make_block_layout(runtime, sizes_of(row_sizes), sizes_of(col_sizes), symmetry_of(symmetry));
     BlockSparseBuilder<T> builder(runtime, layout);
     const T* next = static_cast<const T*>(values.data());
     const T* const end = next + values.size();
     for (std::size_t k = 0; k < rows.shape(0); ++k) {
       const Index i = rows.data()[k], j = cols.data()[k];
       if (i < 0 || i >= layout.rows->blocks() || j < 0 || j >= layout.cols->blocks())
-        throw InvalidArgument("blocks", "(" + std::to_string(i) + ", " + std::to_string(j) + ")", "a block of the matrix");
+        throw InvalidArgument("blocks", "(" + std::to_string(i) + ", " + std::to_string(j) + ")",
+                              "a block of the matrix");
       const Index m = layout.rows->size(i), n = layout.cols->size(j);
       if (end - next < m * n) throw InvalidArgument("values", "too few elements", "those of all blocks");
       if (builder.owner(i, j) == runtime.rank()) builder.add(i, j, {next, m, n, std::max<Index>(m, 1)});
@@ -122,10 +127,14 @@ nb::tuple to_rows(Matrix& matrix, double threshold) {
 
 const char* symmetry_name(Symmetry symmetry) {
   switch (symmetry) {
-    case Symmetry::none: return "none";
-    case Symmetry::symmetric: return "symmetric";
-    case Symmetry::antisymmetric: return "antisymmetric";
-    case Symmetry::hermitian: return "hermitian";
+    case Symmetry::none:
+      return "none";
+    case Symmetry::symmetric:
+      return "symmetric";
+    case Symmetry::antisymmetric:
+      return "antisymmetric";
+    case Symmetry::hermitian:
+      return "hermitian";
   }
   return "none";
 }
@@ -144,23 +153,30 @@ nb::tuple block_sizes(Matrix& matrix) {
 void bind_blocks(nb::module_& module) {
   nb::class_<Matrix>(module, "Matrix")
       .def_prop_ro("closed", &Matrix::closed)
-      .def_prop_ro("shape",
-                   [](Matrix& m) { return m.visit([](auto& a) { return nb::make_tuple(a.rows(), a.cols()); }); })
+      .def_prop_ro(
+          "shape",
+          [](Matrix& m) { return m.visit([](auto& a) { return nb::make_tuple(a.rows(), a.cols()); }); })
       .def_prop_ro("block_shape",
-                   [](Matrix& m) { return m.visit([](auto& a) { return nb::make_tuple(a.block_rows(), a.block_cols()); }); })
-      .def_prop_ro("letter",
                    [](Matrix& m) {
-                     return m.visit([]<class T>(BlockSparseMatrix<T>&) { return std::string(1, type_letter<T>); });
+                     return m.visit([](auto& a) { return nb::make_tuple(a.block_rows(), a.block_cols()); });
                    })
-      .def_prop_ro("symmetry", [](Matrix& m) { return m.visit([](auto& a) { return symmetry_name(a.symmetry()); }); })
-      .def_prop_ro("stored_blocks", [](Matrix& m) { return m.visit([](auto& a) { return a.pattern().blocks(); }); })
-      .def_prop_ro("stored_elements", [](Matrix& m) { return m.visit([](auto& a) { return a.pattern().elements(); }); });
-  module.def("from_dense", &from_dense_array, nb::arg("a"), nb::arg("row_sizes"), nb::arg("col_sizes"), nb::arg("symmetry"),
-             nb::arg("threshold"));
-  module.def("from_rows", &from_rows, nb::arg("begins"), nb::arg("columns"), nb::arg("values"), nb::arg("row_sizes"),
-             nb::arg("col_sizes"), nb::arg("symmetry"));
-  module.def("from_blocks", &from_block_arrays, nb::arg("values"), nb::arg("rows"), nb::arg("cols"), nb::arg("row_sizes"),
-             nb::arg("col_sizes"), nb::arg("symmetry"));
+      .def_prop_ro(
+          "letter",
+          [](Matrix& m) {
+            return m.visit([]<class T>(BlockSparseMatrix<T>&) { return std::string(1, type_letter<T>); });
+          })
+      .def_prop_ro("symmetry",
+                   [](Matrix& m) { return m.visit([](auto& a) { return symmetry_name(a.symmetry()); }); })
+      .def_prop_ro("stored_blocks",
+                   [](Matrix& m) { return m.visit([](auto& a) { return a.pattern().blocks(); }); })
+      .def_prop_ro("stored_elements",
+                   [](Matrix& m) { return m.visit([](auto& a) { return a.pattern().elements(); }); });
+  module.def("from_dense", &from_dense_array, nb::arg("a"), nb::arg("row_sizes"), nb::arg("col_sizes"),
+             nb::arg("symmetry"), nb::arg("threshold"));
+  module.def("from_rows", &from_rows, nb::arg("begins"), nb::arg("columns"), nb::arg("values"),
+             nb::arg("row_sizes"), nb::arg("col_sizes"), nb::arg("symmetry"));
+  module.def("from_blocks", &from_block_arrays, nb::arg("values"), nb::arg("rows"), nb::arg("cols"),
+             nb::arg("row_sizes"), nb::arg("col_sizes"), nb::arg("symmetry"));
   module.def("to_blocks", &to_block_arrays, nb::arg("a"));
   module.def("to_dense", &to_dense_array, nb::arg("a"));
   module.def("to_rows", &to_rows, nb::arg("a"), nb::arg("threshold"));

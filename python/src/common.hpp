@@ -2,13 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/complex.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <atomic>
 #include <chrono>
 #include <complex>
@@ -20,10 +13,17 @@
 #include <variant>
 #include <vector>
 
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include <tessera/tessera.hpp>
 
-/// What the bindings have in common: calls without Python's lock, functions of Python's that the library calls, arrays, and
-/// matrices that may outlive their Runtime.
+/// What the bindings have in common: calls without Python's lock, functions of Python's that the library calls,
+/// arrays, and matrices that may outlive their Runtime.
 namespace tessera::python {
 
 namespace nb = nanobind;
@@ -40,8 +40,8 @@ extern Gate gate;
 
 class Matrix;
 
-/// A call of the library: Python's lock is given back, the gate is held. @throws RuntimeError within a function that the
-/// library has called
+/// A call of the library: Python's lock is given back, the gate is held. @throws RuntimeError within a function that
+/// the library has called
 class Call {
  public:
   Call() : Call(nullptr) {}
@@ -75,8 +75,8 @@ SharedObject share(nb::object object);
 /// Throws what a signal has left for Python (KeyboardInterrupt). Python's lock is held.
 void check_signals();
 
-/// Waits for a Completion within a Call, and looks for signals meanwhile; after one `stop` is set, and the exception is thrown
-/// when the computation is over.
+/// Waits for a Completion within a Call, and looks for signals meanwhile; after one `stop` is set, and the exception
+/// is thrown when the computation is over.
 template <class Result>
 void wait_for(Completion<Result>& completion, std::atomic<bool>& stop) {
   using namespace std::chrono_literals;
@@ -102,7 +102,7 @@ Runtime& current_runtime();
 /// How a computation has ended, for Python.
 nb::object status_object(const Status& status);
 
-// ---- arrays ----------------------------------------------------------------------------------------------------------
+// ---- arrays ----------------------------------------------------------------------------------------------
 
 /// An array of any scalar type that is read.
 using AnyArray = nb::ndarray<nb::ro>;
@@ -122,13 +122,15 @@ auto with_scalar(nb::dlpack::dtype type, const F& f) {
 
 /// Hands a vector over to NumPy.
 template <class T>
-nb::object to_numpy(std::vector<T> values, std::vector<std::size_t> shape = {}, std::vector<std::int64_t> strides = {}) {
+nb::object to_numpy(std::vector<T> values, std::vector<std::size_t> shape = {},
+                    std::vector<std::int64_t> strides = {}) {
   auto owned = std::make_unique<std::vector<T>>(std::move(values));
   if (shape.empty()) shape = {owned->size()};
   T* const data = owned->data();
   const nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   owned.release();
-  return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner, strides.empty() ? nullptr : strides.data())
+  return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner,
+                                   strides.empty() ? nullptr : strides.data())
       .cast();
 }
 
@@ -150,7 +152,7 @@ MatrixView<const T> column_major(const AnyArray& a, const char* name) {
   return {static_cast<const T*>(a.data()), rows, cols, ld};
 }
 
-// ---- block-sparse matrices ---------------------------------------------------------------------------------------------
+// ---- block-sparse matrices -------------------------------------------------------------------------------
 
 /// A block-sparse matrix of any scalar type. When its Runtime ends its values go; it is closed then.
 class Matrix {
@@ -202,7 +204,7 @@ class Matrix {
 
 Symmetry symmetry_of(const std::string& name);
 
-// ---- what each file adds to the module ---------------------------------------------------------------------------------
+// ---- what each file adds to the module -------------------------------------------------------------------
 void bind_runtime(nb::module_& module);
 void bind_dense(nb::module_& module);
 void bind_device(nb::module_& module);

@@ -32,8 +32,9 @@ MatrixInput<T> input_of(const Input& input, const char* name, TiledMatrix<T>& ti
   Runtime& runtime = current_runtime();
   if (runtime.size() == 1) return {a.data, a.rows, a.ld, input.uplo};
   // On several ranks all give the same array, and rank 0 deals it out.
-  tiles = TiledMatrix<T>::wrap(runtime, const_cast<T*>(a.data), a.ld,
-                               {.rows = a.rows, .cols = a.cols, .tile_rows = 512, .tile_cols = 512, .uplo = input.uplo});
+  tiles = TiledMatrix<T>::wrap(
+      runtime, const_cast<T*>(a.data), a.ld,
+      {.rows = a.rows, .cols = a.cols, .tile_rows = 512, .tile_cols = 512, .uplo = input.uplo});
   return {tiles};
 }
 
@@ -70,7 +71,8 @@ HostMemory gathered(const ColumnSlabs<T>& slabs) {
     const auto owner = static_cast<std::size_t>(slabs.owner(s));
     const std::size_t bytes = n * static_cast<std::size_t>(slabs.slab_cols(s)) * sizeof(T);
     if (bytes == 0) continue;
-    std::memcpy(all + n * static_cast<std::size_t>(slabs.first_col(s)), parts[owner].data() + read[owner], bytes);
+    std::memcpy(all + n * static_cast<std::size_t>(slabs.first_col(s)), parts[owner].data() + read[owner],
+                bytes);
     read[owner] += bytes;
   }
   return memory;
@@ -87,8 +89,10 @@ nb::tuple solve(const Input& a, const std::optional<Input>& b, const Request& re
     const Call call;
     Runtime& runtime = current_runtime();
     if (request.on_device && runtime.gpus() == 0)
-      throw InvalidArgument("a", "an array in the memory of a GPU", "an array of the host: the Runtime has no GPU");
-    if (b && b->array.dtype() != a.array.dtype()) throw InvalidArgument("b", "another dtype", "the dtype of a");
+      throw InvalidArgument("a", "an array in the memory of a GPU",
+                            "an array of the host: the Runtime has no GPU");
+    if (b && b->array.dtype() != a.array.dtype())
+      throw InvalidArgument("b", "another dtype", "the dtype of a");
     TiledMatrix<T> a_tiles, b_tiles;
     EigenProblem<T> problem{.a = input_of<T>(a, "a", a_tiles)};
     if (b) problem.b = input_of<T>(*b, "b", b_tiles);
@@ -140,8 +144,8 @@ Uplo uplo_of(bool lower) {
 }
 
 nb::tuple eigensolve_arrays(AnyArray a, bool a_lower, std::optional<AnyArray> b, bool b_lower, bool vectors,
-                            const std::string& range, double lo, double hi, const std::string& solver, Index tile, Index band,
-                            Index update_width) {
+                            const std::string& range, double lo, double hi, const std::string& solver,
+                            Index tile, Index band, Index update_width) {
   Request request;
   request.options.solver = solver_from_string(solver);
   request.options.vectors = vectors;
@@ -164,9 +168,9 @@ nb::tuple eigensolve_arrays(AnyArray a, bool a_lower, std::optional<AnyArray> b,
 }  // namespace
 
 void bind_dense(nb::module_& module) {
-  module.def("eigensolve", &eigensolve_arrays, nb::arg("a"), nb::arg("a_lower"), nb::arg("b").none(), nb::arg("b_lower"),
-             nb::arg("vectors"), nb::arg("range"), nb::arg("lo"), nb::arg("hi"), nb::arg("solver"), nb::arg("tile"),
-             nb::arg("band"), nb::arg("update_width"));
+  module.def("eigensolve", &eigensolve_arrays, nb::arg("a"), nb::arg("a_lower"), nb::arg("b").none(),
+             nb::arg("b_lower"), nb::arg("vectors"), nb::arg("range"), nb::arg("lo"), nb::arg("hi"),
+             nb::arg("solver"), nb::arg("tile"), nb::arg("band"), nb::arg("update_width"));
 }
 
 }  // namespace tessera::python

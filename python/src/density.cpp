@@ -10,9 +10,9 @@ namespace {
 
 DensityMethod method_of(const std::string& name) {
   for (const DensityMethod method :
-       {DensityMethod::automatic, DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2, DensityMethod::sp2,
-        DensityMethod::purification, DensityMethod::submatrix, DensityMethod::fermi, DensityMethod::curvy,
-        DensityMethod::dense})
+       {DensityMethod::automatic, DensityMethod::sign, DensityMethod::trs4, DensityMethod::tc2,
+        DensityMethod::sp2, DensityMethod::purification, DensityMethod::submatrix, DensityMethod::fermi,
+        DensityMethod::curvy, DensityMethod::dense})
     if (name == to_string(method)) return method;
   if (name == "auto") return DensityMethod::automatic;
   throw InvalidArgument("method", name,
@@ -110,10 +110,11 @@ nb::dict solve(Matrix& hamiltonian, Matrix* overlap, Matrix* factor, Matrix* den
   return d;
 }
 
-nb::dict density(Matrix& hamiltonian, Matrix* overlap, double electrons, double occupation, double temperature,
-                 std::optional<double> mu, Matrix* factor, Matrix* former, std::optional<std::vector<double>> gap,
-                 const std::string& method, double filter, double tolerance, Index iterations,
-                 std::optional<bool> mixed_precision, bool energy_weighted, bool check, nb::object monitor) {
+nb::dict density(Matrix& hamiltonian, Matrix* overlap, double electrons, double occupation,
+                 double temperature, std::optional<double> mu, Matrix* factor, Matrix* former,
+                 std::optional<std::vector<double>> gap, const std::string& method, double filter,
+                 double tolerance, Index iterations, std::optional<bool> mixed_precision,
+                 bool energy_weighted, bool check, nb::object monitor) {
   Request request{electrons, occupation, temperature, mu, std::move(gap), {}, std::move(monitor)};
   if (request.gap && request.gap->size() != 4)
     throw InvalidArgument("gap", std::to_string(request.gap->size()) + " numbers", "two intervals");
@@ -131,9 +132,10 @@ nb::dict density(Matrix& hamiltonian, Matrix* overlap, double electrons, double 
 
 void bind_density(nb::module_& module) {
   module.def("density", &density, nb::arg("hamiltonian"), nb::arg("overlap").none(), nb::arg("electrons"),
-             nb::arg("occupation"), nb::arg("temperature"), nb::arg("mu").none(), nb::arg("inverse_factor").none(),
-             nb::arg("density").none(), nb::arg("gap").none(), nb::arg("method"), nb::arg("filter"), nb::arg("tolerance"),
-             nb::arg("iterations"), nb::arg("mixed_precision").none(), nb::arg("energy_weighted"), nb::arg("check"),
+             nb::arg("occupation"), nb::arg("temperature"), nb::arg("mu").none(),
+             nb::arg("inverse_factor").none(), nb::arg("density").none(), nb::arg("gap").none(),
+             nb::arg("method"), nb::arg("filter"), nb::arg("tolerance"), nb::arg("iterations"),
+             nb::arg("mixed_precision").none(), nb::arg("energy_weighted"), nb::arg("check"),
              nb::arg("monitor").none());
 }
 

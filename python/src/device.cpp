@@ -11,11 +11,14 @@ namespace {
 
 /// A square array (or its DLPack capsule), or its transpose, as an array whose strides the library takes.
 nb::object as_column_major(AnyArray array, bool transposed) {
-  if (array.ndim() != 2) throw InvalidArgument("a", std::to_string(array.ndim()) + " dimensions", "two dimensions");
+  if (array.ndim() != 2)
+    throw InvalidArgument("a", std::to_string(array.ndim()) + " dimensions", "two dimensions");
   const std::size_t shape[] = {array.shape(transposed ? 1 : 0), array.shape(transposed ? 0 : 1)};
   const std::int64_t strides[] = {array.stride(transposed ? 1 : 0), array.stride(transposed ? 0 : 1)};
   const nb::capsule owner(new AnyArray(array), [](void* p) noexcept { delete static_cast<AnyArray*>(p); });
-  return AnyArray(array.data(), 2, shape, owner, strides, array.dtype(), array.device_type(), array.device_id()).cast();
+  return AnyArray(array.data(), 2, shape, owner, strides, array.dtype(), array.device_type(),
+                  array.device_id())
+      .cast();
 }
 
 }  // namespace
@@ -67,8 +70,9 @@ void synchronize_default_stream(int device) {
 namespace {
 
 /// What has __cuda_array_interface__, as an array; what its stream does is over then.
-nb::object wrap_cuda_array(std::uintptr_t pointer, std::vector<std::size_t> shape, std::vector<std::int64_t> strides,
-                           const std::string& type, std::optional<std::uintptr_t> stream, nb::object owner) {
+nb::object wrap_cuda_array(std::uintptr_t pointer, std::vector<std::size_t> shape,
+                           std::vector<std::int64_t> strides, const std::string& type,
+                           std::optional<std::uintptr_t> stream, nb::object owner) {
   const int device = pointer == 0 ? 0 : device_of(reinterpret_cast<const void*>(pointer));
   if (stream) {
     const nb::gil_scoped_release without_python;
@@ -76,8 +80,8 @@ nb::object wrap_cuda_array(std::uintptr_t pointer, std::vector<std::size_t> shap
     require(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(*stream)), "cudaStreamSynchronize");
   }
   const auto array = [&]<class T>() {
-    return nb::ndarray<nb::ro>(reinterpret_cast<const void*>(pointer), shape.size(), shape.data(), owner, strides.data(),
-                               nb::dtype<T>(), nb::device::cuda::value, device)
+    return nb::ndarray<nb::ro>(reinterpret_cast<const void*>(pointer), shape.size(), shape.data(), owner,
+                               strides.data(), nb::dtype<T>(), nb::device::cuda::value, device)
         .cast();
   };
   if (type == "<f4") return array.template operator()<float>();
@@ -92,8 +96,8 @@ nb::object wrap_cuda_array(std::uintptr_t pointer, std::vector<std::size_t> shap
 void bind_device(nb::module_& module) {
   module.attr("with_cuda") = true;
   module.def("as_column_major", &as_column_major, nb::arg("array"), nb::arg("transposed"));
-  module.def("wrap_cuda_array", &wrap_cuda_array, nb::arg("pointer"), nb::arg("shape"), nb::arg("strides"), nb::arg("type"),
-             nb::arg("stream").none(), nb::arg("owner"));
+  module.def("wrap_cuda_array", &wrap_cuda_array, nb::arg("pointer"), nb::arg("shape"), nb::arg("strides"),
+             nb::arg("type"), nb::arg("stream").none(), nb::arg("owner"));
 }
 
 #else

@@ -13,7 +13,9 @@ class DeviceMemory {
   DeviceMemory() = default;
   /// @throws RuntimeError where there is not enough, or in a build without CUDA
   DeviceMemory(std::size_t bytes, int device);
-  DeviceMemory(DeviceMemory&& other) noexcept { std::swap(memory_, other.memory_), std::swap(device_, other.device_); }
+  DeviceMemory(DeviceMemory&& other) noexcept {
+    std::swap(memory_, other.memory_), std::swap(device_, other.device_);
+  }
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
     std::swap(memory_, other.memory_), std::swap(device_, other.device_);
     return *this;
@@ -26,7 +28,8 @@ class DeviceMemory {
     void* const memory = std::exchange(memory_, nullptr);
     const nb::capsule owner(memory, [](void* p) noexcept { release(p); });
     const std::size_t shape[] = {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)};
-    return nb::ndarray<T>(memory, 2, shape, owner, nullptr, nb::dtype<T>(), nb::device::cuda::value, device_).cast();
+    return nb::ndarray<T>(memory, 2, shape, owner, nullptr, nb::dtype<T>(), nb::device::cuda::value, device_)
+        .cast();
   }
 
  private:

@@ -35,7 +35,8 @@ class BlockFunction {
       const nb::object result = (*function_)(row_major(data, n, columns, owner));
       nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> array;
       if (!nb::try_cast(result, array))
-        throw InvalidArgument(name_, "a function that returns something else", "one that returns an array of its argument's dtype");
+        throw InvalidArgument(name_, "a function that returns something else",
+                              "one that returns an array of its argument's dtype");
       if (static_cast<Index>(array.shape(0)) != n || static_cast<Index>(array.shape(1)) != columns)
         throw InvalidArgument(name_, "a function that returns another shape",
                               std::to_string(n) + " x " + std::to_string(columns));
@@ -105,7 +106,8 @@ OperatorInput operator_input(nb::handle given) {
 
 CoordinateRows rows_of(Index n, const OperatorInput& input) {
   const auto span_of = [](const auto& v) { return std::span(v->data(), v->shape(0)); };
-  return CoordinateRows::from_compressed_rows(n, span_of(input.begins), span_of(input.columns), span_of(input.values));
+  return CoordinateRows::from_compressed_rows(n, span_of(input.begins), span_of(input.columns),
+                                              span_of(input.values));
 }
 
 struct Request {
@@ -132,7 +134,8 @@ nb::dict step_of(const LobpcgStep& step) {
 
 /// Row-major vectors as BlockVectors, and how many.
 template <class T>
-std::pair<std::shared_ptr<BlockVectors<T>>, Index> vectors_of(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
+std::pair<std::shared_ptr<BlockVectors<T>>, Index> vectors_of(Runtime& runtime,
+                                                              std::shared_ptr<const RowSegments> segments,
                                                               const std::optional<AnyArray>& array) {
   if (!array) return {nullptr, 0};
   const auto width = static_cast<Index>(array->shape(1));
@@ -147,20 +150,26 @@ std::shared_ptr<Preconditioner<T>> preconditioner_of(Runtime& runtime, const Req
                                                      const SymmetricOperator<T>& a) {
   const EigenEnd end = request.options.end;
   if (request.built_in == "none") return nullptr;
-  if (request.built_in == "function") return std::make_shared<PythonPreconditioner<T>>(request.preconditioner);
+  if (request.built_in == "function")
+    return std::make_shared<PythonPreconditioner<T>>(request.preconditioner);
   if (request.built_in == "chebyshev")
-    return std::make_shared<ChebyshevPreconditioner<T>>(runtime, a, ChebyshevOptions{.end = end, .shift = request.shift});
+    return std::make_shared<ChebyshevPreconditioner<T>>(runtime, a,
+                                                        ChebyshevOptions{.end = end, .shift = request.shift});
   if (request.built_in != "jacobi" && request.built_in != "fom")
-    throw InvalidArgument("M", request.built_in, "jacobi, fom, chebyshev, a matrix, an operator or a function");
-  if (stored == nullptr) throw InvalidArgument("M", request.built_in, "chebyshev or a function where A is no sparse matrix");
+    throw InvalidArgument("M", request.built_in,
+                          "jacobi, fom, chebyshev, a matrix, an operator or a function");
+  if (stored == nullptr)
+    throw InvalidArgument("M", request.built_in, "chebyshev or a function where A is no sparse matrix");
   if (request.built_in == "jacobi")
     return std::make_shared<JacobiPreconditioner<T>>(runtime, stored->segments(), stored->diagonal(),
                                                      JacobiOptions{.end = end, .shift = request.shift});
-  return std::make_shared<FomPreconditioner<T, T>>(runtime, *stored, FomOptions{.end = end, .shift = request.shift});
+  return std::make_shared<FomPreconditioner<T, T>>(runtime, *stored,
+                                                   FomOptions{.end = end, .shift = request.shift});
 }
 
 template <class T>
-nb::dict solve(Request& request, const std::optional<AnyArray>& guess, const std::optional<AnyArray>& constraints) {
+nb::dict solve(Request& request, const std::optional<AnyArray>& guess,
+               const std::optional<AnyArray>& constraints) {
   std::atomic<bool> stop = false;
   const SharedObject monitor = share(request.monitor);
   request.options.monitor = [&stop, monitor](const LobpcgStep& step) {
@@ -183,7 +192,8 @@ nb::dict solve(Request& request, const std::optional<AnyArray>& guess, const std
       rows.emplace(rows_of(request.n, request.a));
       a = stored = std::make_shared<CsbMatrix<T, T>>(CsbMatrix<T, T>::build(runtime, *rows));
     } else {
-      const auto segments = RowSegments::even(runtime, request.n, std::max(runtime.common_workers(), 1) * runtime.size());
+      const auto segments =
+          RowSegments::even(runtime, request.n, std::max(runtime.common_workers(), 1) * runtime.size());
       a = std::make_shared<PythonOperator<T>>(segments, request.a.function, "A");
     }
     if (request.b && request.b->begins) {
@@ -214,7 +224,8 @@ nb::dict solve(Request& request, const std::optional<AnyArray>& guess, const std
   d["values"] = to_numpy(std::move(r.values));
   d["residuals"] = to_numpy(std::move(r.residuals));
   d["scaled_residuals"] = to_numpy(std::move(r.scaled_residuals));
-  d["vectors"] = to_numpy(std::move(vectors), {static_cast<std::size_t>(request.n), static_cast<std::size_t>(width)});
+  d["vectors"] =
+      to_numpy(std::move(vectors), {static_cast<std::size_t>(request.n), static_cast<std::size_t>(width)});
   d["converged"] = r.converged;
   d["iterations"] = r.iterations;
   d["restarts"] = r.restarts;
@@ -233,10 +244,11 @@ LobpcgNorm norm_of(const std::string& name) {
   throw InvalidArgument("norm", name, "backward, relative or absolute");
 }
 
-nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::handle b, const std::string& built_in,
-                       nb::object preconditioner, std::optional<double> shift, std::optional<AnyArray> guess,
-                       std::optional<AnyArray> constraints, Index count, Index block, bool largest, double tolerance,
-                       const std::string& norm, Index iterations, std::uint64_t seed, nb::object monitor) {
+nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::handle b,
+                       const std::string& built_in, nb::object preconditioner, std::optional<double> shift,
+                       std::optional<AnyArray> guess, std::optional<AnyArray> constraints, Index count,
+                       Index block, bool largest, double tolerance, const std::string& norm, Index iterations,
+                       std::uint64_t seed, nb::object monitor) {
   Request request;
   request.n = n;
   request.a = operator_input(a);
@@ -252,16 +264,18 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
   request.options.norm = norm_of(norm);
   request.options.iterations = iterations;
   request.options.seed = seed;
-  return letter == "s" ? solve<float>(request, guess, constraints) : solve<double>(request, guess, constraints);
+  return letter == "s" ? solve<float>(request, guess, constraints)
+                       : solve<double>(request, guess, constraints);
 }
 
 }  // namespace
 
 void bind_lobpcg(nb::module_& module) {
   module.def("lobpcg", &lobpcg_arrays, nb::arg("letter"), nb::arg("n"), nb::arg("a"), nb::arg("b").none(),
-             nb::arg("built_in"), nb::arg("preconditioner").none(), nb::arg("shift").none(), nb::arg("guess").none(),
-             nb::arg("constraints").none(), nb::arg("count"), nb::arg("block"), nb::arg("largest"), nb::arg("tolerance"),
-             nb::arg("norm"), nb::arg("iterations"), nb::arg("seed"), nb::arg("monitor").none());
+             nb::arg("built_in"), nb::arg("preconditioner").none(), nb::arg("shift").none(),
+             nb::arg("guess").none(), nb::arg("constraints").none(), nb::arg("count"), nb::arg("block"),
+             nb::arg("largest"), nb::arg("tolerance"), nb::arg("norm"), nb::arg("iterations"),
+             nb::arg("seed"), nb::arg("monitor").none());
 }
 
 }  // namespace tessera::python

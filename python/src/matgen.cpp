@@ -17,8 +17,8 @@ auto with_letter(const std::string& letter, const F& f) {
   throw InvalidArgument("dtype", letter, "s, d, c or z");
 }
 
-Matrix random_matrix(const std::string& letter, HostVector<Index> row_sizes, HostVector<Index> col_sizes, double occupation,
-                     const std::string& symmetry, std::uint64_t seed) {
+Matrix random_matrix(const std::string& letter, HostVector<Index> row_sizes, HostVector<Index> col_sizes,
+                     double occupation, const std::string& symmetry, std::uint64_t seed) {
   return with_letter(letter, [&]<class T>() {
     const Call call;
     Runtime& runtime = current_runtime();
@@ -30,8 +30,9 @@ Matrix random_matrix(const std::string& letter, HostVector<Index> row_sizes, Hos
 }
 
 /// (H, S, numbers of the system).
-nb::tuple make_density_system(const std::string& letter, const std::string& kind, Index molecules, std::vector<Index> blocks,
-                              std::optional<double> gap, std::uint64_t seed, double threshold) {
+nb::tuple make_density_system(const std::string& letter, const std::string& kind, Index molecules,
+                              std::vector<Index> blocks, std::optional<double> gap, std::uint64_t seed,
+                              double threshold) {
   return with_letter(letter, [&]<class T>() {
     DensitySystem<T> system;
     std::optional<Matrix> h, s;
@@ -91,8 +92,8 @@ nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known
     }
     if (const auto exact = generator.lowest_eigenvalues(known)) lowest = *exact;
   }
-  return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(columns)), to_numpy(std::move(values)), n,
-                        to_numpy(std::move(lowest)));
+  return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(columns)), to_numpy(std::move(values)),
+                        n, to_numpy(std::move(lowest)));
 }
 
 nb::object dense_matrix(const std::string& letter, const std::string& kind, Index n, std::uint64_t seed) {
@@ -123,7 +124,8 @@ void bind_matgen(nb::module_& module) {
   module.def("density_system", &make_density_system, nb::arg("letter"), nb::arg("kind"), nb::arg("molecules"),
              nb::arg("blocks"), nb::arg("gap").none(), nb::arg("seed"), nb::arg("threshold"));
   module.def("sparse_matrix", &sparse_matrix, nb::arg("kind"), nb::arg("seed"), nb::arg("known"));
-  module.def("dense_matrix", &dense_matrix, nb::arg("letter"), nb::arg("kind"), nb::arg("n"), nb::arg("seed"));
+  module.def("dense_matrix", &dense_matrix, nb::arg("letter"), nb::arg("kind"), nb::arg("n"),
+             nb::arg("seed"));
   module.def("dense_kinds", [] { return names_of(generator_kinds()); });
   module.def("sparse_kinds", [] { return names_of(sparse_generator_kinds()); });
   module.def("system_kinds", [] { return names_of(density_system_kinds()); });

@@ -24,10 +24,14 @@ std::unique_ptr<Runtime> own_runtime;
 
 const char* level_name(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return "debug";
-    case LogLevel::info: return "info";
-    case LogLevel::warning: return "warning";
-    case LogLevel::error: return "error";
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
   }
   return "error";
 }
@@ -68,8 +72,8 @@ void translate(const std::exception_ptr& caught, void*) {
   }
 }
 
-void start_runtime(int cores, int gpus, bool hybrid, const std::string& scheduler, bool synchronous, nb::object log,
-                   std::optional<int> communicator, bool bind) {
+void start_runtime(int cores, int gpus, bool hybrid, const std::string& scheduler, bool synchronous,
+                   nb::object log, std::optional<int> communicator, bool bind) {
   RuntimeOptions options{.cores = cores,
                          .gpus = gpus,
                          .hybrid = hybrid,
@@ -80,10 +84,11 @@ void start_runtime(int cores, int gpus, bool hybrid, const std::string& schedule
   const Call call;
   if (own_runtime) throw RuntimeError("a Runtime is open already; close it first");
   if (Matrix::alive() > 0)
-    throw RuntimeError("there are matrices of the implicit Runtime; delete them, or call tessera.close(), first");
+    throw RuntimeError(
+        "there are matrices of the implicit Runtime; delete them, or call tessera.close(), first");
   end_default_runtime();
-  own_runtime = std::make_unique<Runtime>(options, communicator ? Communicator::from_fortran(*communicator)
-                                                                : Communicator());
+  own_runtime = std::make_unique<Runtime>(
+      options, communicator ? Communicator::from_fortran(*communicator) : Communicator());
 }
 
 void close_runtime() {
@@ -232,8 +237,9 @@ Symmetry symmetry_of(const std::string& name) {
 
 void bind_runtime(nb::module_& module) {
   nb::register_exception_translator(translate);
-  module.def("start_runtime", &start_runtime, nb::arg("cores"), nb::arg("gpus"), nb::arg("hybrid"), nb::arg("scheduler"),
-             nb::arg("synchronous"), nb::arg("log").none(), nb::arg("communicator").none(), nb::arg("bind"));
+  module.def("start_runtime", &start_runtime, nb::arg("cores"), nb::arg("gpus"), nb::arg("hybrid"),
+             nb::arg("scheduler"), nb::arg("synchronous"), nb::arg("log").none(),
+             nb::arg("communicator").none(), nb::arg("bind"));
   module.def("close_runtime", &close_runtime);
   module.def("runtime_info", &runtime_info);
   module.def("own_runtime_is_open", [] { return own_runtime != nullptr; });

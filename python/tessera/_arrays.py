@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
 from ._errors import InvalidArgument
+
+Sizes = Union[int, Sequence[int], np.ndarray]
 
 letters = {"f": "s", "d": "d", "F": "c", "D": "z"}
 dtypes = {"s": np.dtype("f4"), "d": np.dtype("f8"), "c": np.dtype("c8"), "z": np.dtype("c16")}
@@ -74,7 +76,7 @@ def host_array(array: Any, name: str) -> np.ndarray:
 
 
 def device_array(array: Any, name: str) -> tuple[Any, str, tuple[int, ...], tuple[int, ...]]:
-    """An array in the memory of a GPU for the library: (the array or its DLPack capsule, letter, shape, strides in elements).
+    """An array in the memory of a GPU: (itself or its DLPack capsule, letter, shape, strides in elements).
 
     What the owner's stream does is over for the legacy default stream, on which the library waits.
     """
@@ -86,7 +88,9 @@ def device_array(array: Any, name: str) -> tuple[Any, str, tuple[int, ...], tupl
         strides = _strides(array, dtype)
         return array.__dlpack__(stream=1), _letter(dtype, name), tuple(array.shape), strides
     if not _core.with_cuda:
-        raise InvalidArgument(f"{name}: an array of a GPU, but this tessera was built without CUDA", name, "GPU", "host")
+        raise InvalidArgument(
+            f"{name}: an array of a GPU, but this tessera was built without CUDA", name, "GPU", "host"
+        )
     interface = array.__cuda_array_interface__
     dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
     given = interface.get("strides")
@@ -103,7 +107,10 @@ def device_array(array: Any, name: str) -> tuple[Any, str, tuple[int, ...], tupl
 def _letter(dtype: np.dtype, name: str) -> str:
     if dtype.char not in letters:
         raise InvalidArgument(
-            f"{name}: dtype {dtype} on a GPU, expected float32, float64, complex64 or complex128", name, str(dtype), "sdcz"
+            f"{name}: dtype {dtype} on a GPU, expected float32, float64, complex64 or complex128",
+            name,
+            str(dtype),
+            "sdcz",
         )
     return letters[dtype.char]
 
@@ -115,3 +122,22 @@ def _strides(array: Any, dtype: np.dtype) -> tuple[int, ...]:
         return tuple(s // dtype.itemsize for s in array.strides)
     shape = tuple(array.shape)  # jax: row-major
     return tuple(int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(len(shape)))
+
+
+def block_sizes(sizes: Sizes, extent: Optional[int], name: str) -> np.ndarray:
+    """Sizes of all blocks: a number stands for blocks of that size, the last one cut."""
+    if np.ndim(sizes) == 0:
+        size = int(sizes)  # type: ignore[arg-type]
+        if extent is None:
+            raise InvalidArgument(f"{name}: a number, expected the sizes of all blocks", name, str(size), "a list")
+        if size < 1:
+            raise InvalidArgument(f"{name}: {size}, expected at least 1", name, str(size), "at least 1")
+        whole, rest = divmod(extent, size)
+        return np.array([size] * whole + ([rest] if rest else []), dtype=np.int64)
+    result = np.ascontiguousarray(sizes, dtype=np.int64)
+    if result.ndim != 1:
+        raise InvalidArgument(f"{name}: {result.ndim} dimensions, expected a list", name, str(result.ndim), "a list")
+    if extent is not None and result.sum() != extent:
+        text = f"{name}: sizes that add up to {result.sum()}, expected {extent}"
+        raise InvalidArgument(text, name, str(result.sum()), str(extent))
+    return result

@@ -5,37 +5,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 import scipy.sparse
 
 from . import _core
-from ._arrays import dtypes, host_array, letter_of, scalar_type
+from ._arrays import Sizes, block_sizes, dtypes, host_array, letter_of, scalar_type
 from ._errors import InvalidArgument, raise_for
 
 __all__ = ["BlockMatrix", "ProductInfo", "multiply"]
-
-Sizes = Union[int, Sequence[int], np.ndarray]
-
-
-def _sizes(sizes: Sizes, extent: Optional[int], name: str) -> np.ndarray:
-    """Sizes of all blocks: a number stands for blocks of that size, the last one cut."""
-    if np.ndim(sizes) == 0:
-        size = int(sizes)  # type: ignore[arg-type]
-        if extent is None:
-            raise InvalidArgument(f"{name}: a number, expected the sizes of all blocks", name, str(size), "a list")
-        if size < 1:
-            raise InvalidArgument(f"{name}: {size}, expected at least 1", name, str(size), "at least 1")
-        whole, rest = divmod(extent, size)
-        return np.array([size] * whole + ([rest] if rest else []), dtype=np.int64)
-    result = np.ascontiguousarray(sizes, dtype=np.int64)
-    if result.ndim != 1:
-        raise InvalidArgument(f"{name}: {result.ndim} dimensions, expected a list", name, str(result.ndim), "a list")
-    if extent is not None and result.sum() != extent:
-        text = f"{name}: sizes that add up to {result.sum()}, expected {extent}"
-        raise InvalidArgument(text, name, str(result.sum()), str(extent))
-    return result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +45,8 @@ class ProductInfo:
 class BlockMatrix:
     """A matrix cut into blocks of given sizes, of which only some are stored.
 
-    Make one by `from_dense`, `from_scipy`, `from_blocks` or `random`. A matrix does not change: operations return new ones.
-    It belongs to the Runtime under which it was made.
+    Make one by `from_dense`, `from_scipy`, `from_blocks` or `random`. A matrix does not change: operations return new
+    ones. It belongs to the Runtime under which it was made.
 
     With a ``symmetry`` (``symmetric``, ``antisymmetric``, ``hermitian``) only the blocks (i, j) with i >= j are stored.
     Sums and products with ``+``, ``-``, ``*`` and ``@`` are exact; `multiply` takes a filter.
@@ -96,7 +75,7 @@ class BlockMatrix:
         *,
         symmetry: str = "none",
         threshold: float = 0.0,
-    ) -> "BlockMatrix":
+    ) -> BlockMatrix:
         """The blocks of a dense matrix that have an element with modulus above a threshold.
 
         Parameters
@@ -121,8 +100,8 @@ class BlockMatrix:
         if array.ndim != 2:
             raise InvalidArgument(f"a: {array.ndim} dimensions, expected 2", "a", str(array.ndim), "2")
         array = np.asfortranarray(array, dtype=scalar_type(array.dtype))
-        rows = _sizes(row_sizes, array.shape[0], "row_sizes")
-        cols = rows if col_sizes is None else _sizes(col_sizes, array.shape[1], "col_sizes")
+        rows = block_sizes(row_sizes, array.shape[0], "row_sizes")
+        cols = rows if col_sizes is None else block_sizes(col_sizes, array.shape[1], "col_sizes")
         return cls(_core.from_dense(array, rows, cols, symmetry, float(threshold)))
 
     @classmethod
@@ -133,7 +112,7 @@ class BlockMatrix:
         col_sizes: Optional[Sizes] = None,
         *,
         symmetry: str = "none",
-    ) -> "BlockMatrix":
+    ) -> BlockMatrix:
         """A matrix or array of scipy.sparse.
 
         Parameters
@@ -151,8 +130,8 @@ class BlockMatrix:
             return cls._from_bsr(a, symmetry)
         if row_sizes is None:
             raise InvalidArgument("row_sizes: none, expected the sizes of blocks", "row_sizes", "none", "sizes")
-        rows = _sizes(row_sizes, a.shape[0], "row_sizes")
-        cols = rows if col_sizes is None else _sizes(col_sizes, a.shape[1], "col_sizes")
+        rows = block_sizes(row_sizes, a.shape[0], "row_sizes")
+        cols = rows if col_sizes is None else block_sizes(col_sizes, a.shape[1], "col_sizes")
         csr = scipy.sparse.csr_matrix(a)
         csr.sum_duplicates()
         if symmetry != "none":
@@ -162,7 +141,7 @@ class BlockMatrix:
         return cls(_core.from_rows(begins, columns, values, rows, cols, symmetry))
 
     @classmethod
-    def _from_bsr(cls, a: Any, symmetry: str) -> "BlockMatrix":
+    def _from_bsr(cls, a: Any, symmetry: str) -> BlockMatrix:
         height, width = a.blocksize
         values = np.asarray(a.data, dtype=scalar_type(a.dtype))
         rows = np.repeat(np.arange(len(a.indptr) - 1, dtype=np.int64), np.diff(a.indptr))
@@ -183,14 +162,14 @@ class BlockMatrix:
         *,
         symmetry: str = "none",
         dtype: Any = None,
-    ) -> "BlockMatrix":
+    ) -> BlockMatrix:
         """A matrix of given blocks.
 
         Parameters
         ----------
         blocks : mapping
-            ``{(i, j): block}`` with the numbers of block row and block column. In a half-stored matrix a block above the
-            diagonal stands for its mirror image.
+            ``{(i, j): block}`` with the numbers of block row and block column. In a half-stored matrix a block above
+            the diagonal stands for its mirror image.
         row_sizes, col_sizes : sequence of int
             Sizes of all blocks; without `col_sizes` the rows' sizes.
         symmetry : str, optional
@@ -198,8 +177,8 @@ class BlockMatrix:
         dtype : dtype, optional
             None: that of the blocks together.
         """
-        rows = _sizes(row_sizes, None, "row_sizes")
-        cols = rows if col_sizes is None else _sizes(col_sizes, None, "col_sizes")
+        rows = block_sizes(row_sizes, None, "row_sizes")
+        cols = rows if col_sizes is None else block_sizes(col_sizes, None, "col_sizes")
         arrays = {key: host_array(block, "blocks") for key, block in blocks.items()}
         kind = scalar_type(*(x.dtype for x in arrays.values())) if arrays else np.dtype("f8")
         kind = kind if dtype is None else scalar_type(np.dtype(dtype))
@@ -225,7 +204,7 @@ class BlockMatrix:
         symmetry: str = "none",
         dtype: Any = np.float64,
         seed: int = 1,
-    ) -> "BlockMatrix":
+    ) -> BlockMatrix:
         """Random blocks, each stored with the probability `occupation`, those on the diagonal always.
 
         Parameters
@@ -237,8 +216,8 @@ class BlockMatrix:
         symmetry, dtype, seed : optional
             What is stored, of which type, and the seed. Elements are uniform in [-1, 1).
         """
-        rows = _sizes(row_sizes, None, "row_sizes")
-        cols = rows if col_sizes is None else _sizes(col_sizes, None, "col_sizes")
+        rows = block_sizes(row_sizes, None, "row_sizes")
+        cols = rows if col_sizes is None else block_sizes(col_sizes, None, "col_sizes")
         return cls(_core.random_matrix(letter_of(dtype), rows, cols, float(occupation), symmetry, int(seed)))
 
     # ---- what it is ----------------------------------------------------------------------------------------------
@@ -299,7 +278,7 @@ class BlockMatrix:
         """
         return _core.to_dense(self._m)
 
-    def to_scipy(self, threshold: float = -1.0) -> "scipy.sparse.csr_matrix":
+    def to_scipy(self, threshold: float = -1.0) -> scipy.sparse.csr_matrix:
         """The matrix in compressed rows, both halves.
 
         Parameters
@@ -325,7 +304,7 @@ class BlockMatrix:
             yield i, j, values[at : at + m * n].reshape((m, n), order="F")
             at += m * n
 
-    def astype(self, dtype: Any) -> "BlockMatrix":
+    def astype(self, dtype: Any) -> BlockMatrix:
         """The matrix with elements of another type.
 
         Raises
@@ -337,7 +316,9 @@ class BlockMatrix:
         if kind == self.dtype:
             return self
         if self.dtype.kind == "c" and kind.kind != "c":
-            raise InvalidArgument("dtype: real, expected a complex one for a complex matrix", "dtype", str(kind), "complex")
+            raise InvalidArgument(
+                "dtype: real, expected a complex one for a complex matrix", "dtype", str(kind), "complex"
+            )
         rows, cols, values = _core.to_blocks(self._m)
         heights, widths = _core.block_sizes(self._m)
         symmetry = self.symmetry
@@ -347,12 +328,12 @@ class BlockMatrix:
 
     # ---- algebra -------------------------------------------------------------------------------------------------
     @property
-    def T(self) -> "BlockMatrix":
+    def T(self) -> BlockMatrix:
         """The transpose."""
         return BlockMatrix(_core.transposed(self._m, False))
 
     @property
-    def H(self) -> "BlockMatrix":
+    def H(self) -> BlockMatrix:
         """The conjugate of the transpose."""
         return BlockMatrix(_core.transposed(self._m, True))
 
@@ -360,7 +341,7 @@ class BlockMatrix:
         """The sum of the diagonal; a real number for a real matrix."""
         return self._number(_core.trace(self._m))
 
-    def dot(self, other: "BlockMatrix") -> Any:
+    def dot(self, other: BlockMatrix) -> Any:
         """trace(A^H B): the sum of ``conj(A_ij) B_ij``."""
         a, b = _same_type(self, other)
         return a._number(_core.dot(a._m, b._m))
@@ -382,32 +363,32 @@ class BlockMatrix:
             raise InvalidArgument(f"kind: {kind}, expected fro, max or inf", "kind", str(kind), "fro, max or inf")
         return norms[kind](self._m)
 
-    def filter(self, eps: float) -> "BlockMatrix":
+    def filter(self, eps: float) -> BlockMatrix:
         """The matrix without the blocks whose norm of Frobenius is below `eps`."""
         return BlockMatrix(_core.filtered(self._m, float(eps)))
 
-    def add_identity(self, alpha: complex = 1.0) -> "BlockMatrix":
+    def add_identity(self, alpha: complex = 1.0) -> BlockMatrix:
         """A + alpha I of a square matrix."""
         return BlockMatrix(_core.shifted(self._m, alpha))
 
-    def desymmetrize(self) -> "BlockMatrix":
+    def desymmetrize(self) -> BlockMatrix:
         """The same matrix with both halves stored."""
         return BlockMatrix(_core.desymmetrized(self._m))
 
-    def half(self, symmetry: str) -> "BlockMatrix":
+    def half(self, symmetry: str) -> BlockMatrix:
         """The lower half of a matrix that has a symmetry, half-stored; the upper half is not looked at."""
         return BlockMatrix(_core.half_stored(self._m, symmetry))
 
-    def __add__(self, other: Any) -> "BlockMatrix":
+    def __add__(self, other: Any) -> BlockMatrix:
         return _sum(self, 1.0, other, 1.0)
 
-    def __sub__(self, other: Any) -> "BlockMatrix":
+    def __sub__(self, other: Any) -> BlockMatrix:
         return _sum(self, 1.0, other, -1.0)
 
-    def __neg__(self) -> "BlockMatrix":
+    def __neg__(self) -> BlockMatrix:
         return BlockMatrix(_core.scaled(-1.0, self._m))
 
-    def __mul__(self, factor: Any) -> "BlockMatrix":
+    def __mul__(self, factor: Any) -> BlockMatrix:
         if not np.isscalar(factor) and np.ndim(factor) != 0:
             return NotImplemented
         factor = complex(factor)
@@ -418,7 +399,7 @@ class BlockMatrix:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: Any) -> "BlockMatrix":
+    def __truediv__(self, divisor: Any) -> BlockMatrix:
         return self * (1 / divisor)
 
     def __matmul__(self, other: Any) -> Any:

@@ -35,9 +35,9 @@ def eigh(
     Parameters
     ----------
     a : array_like, shape (n, n)
-        Hermitian (real: symmetric), of which one triangle is read; not changed. float32, float64, complex64 and complex128
-        are computed as such, integers as float64. An array of NumPy in C or Fortran order is read in place, and so is one
-        of PyTorch, CuPy or JAX, in the memory where it is (DLPack, ``__cuda_array_interface__``).
+        Hermitian (real: symmetric), of which one triangle is read; not changed. float32, float64, complex64 and
+        complex128 are computed as such, integers as float64. An array of NumPy in C or Fortran order is read in
+        place, and so is one of PyTorch, CuPy or JAX, in the memory where it is (DLPack, ``__cuda_array_interface__``).
     b : array_like, shape (n, n), optional
         Hermitian positive definite; in the same memory as `a`. None: the identity.
     lower : bool, optional
@@ -65,8 +65,8 @@ def eigh(
     InvalidArgument
         For arrays that are not square or do not fit each other, and for bad ranges (a ValueError).
     LinAlgError
-        For NaN or infinity in the matrices, and a `b` that is not positive definite (a numpy.linalg.LinAlgError). The index
-        of `not_finite` is the column, of an array in C order the row, from 1.
+        For NaN or infinity in the matrices, and a `b` that is not positive definite (a numpy.linalg.LinAlgError). The
+        index of `not_finite` is the column, of an array in C order the row, from 1.
     RuntimeFailure
         For too little memory (a RuntimeError).
 
@@ -140,14 +140,14 @@ def _range(n: int, by_index: Any, by_value: Any) -> tuple[str, float, float]:
             raise InvalidArgument(text, "subset_by_index", f"[{lo}, {hi}]", f"0 <= first <= last < {n}")
         return "index", lo, hi + 1
     if by_value is not None:
-        lo, hi = (float(x) for x in by_value)
-        if not lo < hi:
-            text = f"subset_by_value: ({lo}, {hi}], expected low < high"
-            raise InvalidArgument(text, "subset_by_value", f"({lo}, {hi}]", "low < high")
-        if lo == -np.inf and hi == np.inf:
+        above, upto = (float(x) for x in by_value)
+        if not above < upto:
+            text = f"subset_by_value: ({above}, {upto}], expected low < high"
+            raise InvalidArgument(text, "subset_by_value", f"({above}, {upto}]", "low < high")
+        if above == -np.inf and upto == np.inf:
             return "all", 0, 0
-        most = np.finfo(np.float64).max
-        return "value", max(lo, -most), min(hi, most)
+        most = float(np.finfo(np.float64).max)
+        return "value", max(above, -most), min(upto, most)
     return "all", 0, 0
 
 

@@ -156,14 +156,15 @@ def density(
     Parameters
     ----------
     H : BlockMatrix, scipy.sparse matrix or array_like, shape (n, n)
-        Hermitian. A BlockMatrix is half-stored (``symmetry="hermitian"``); of other matrices the lower half counts, in the
-        blocks that `block_sizes` says.
+        Hermitian. A BlockMatrix is half-stored (``symmetry="hermitian"``); of other matrices the lower half counts,
+        in the blocks that `block_sizes` says.
     S : the same, optional
         The overlap, positive definite, of the same block sizes. None: the identity.
     n_electrons : float, optional
         Electrons; ``n_electrons / occupation`` states are occupied, a whole number but at a temperature.
     method : str, optional
-        ``auto``, ``sign``, ``trs4``, ``tc2``, ``sp2``, ``purification``, ``submatrix``, ``fermi``, ``curvy`` or ``dense``.
+        ``auto``, ``sign``, ``trs4``, ``tc2``, ``sp2``, ``purification``, ``submatrix``, ``fermi``, ``curvy`` or
+        ``dense``.
     filter : float, optional
         Of all products. The error of P's elements falls with it, that of the energy with its square.
     occupation : float, optional
@@ -198,8 +199,8 @@ def density(
     InvalidArgument
         For matrices and numbers that do not fit.
     ConvergenceError
-        Without convergence, where there is no gap (``no_gap``), and where the monitor has stopped; with the status and the
-        table of steps.
+        Without convergence, where there is no gap (``no_gap``), and where the monitor has stopped; with the status
+        and the table of steps.
     LinAlgError
         For NaN, and an overlap that is not positive definite.
     """
@@ -243,7 +244,8 @@ def density(
         **{
             name: d[name]
             for name in (
-                "energy mu electrons entropy free_energy homo lumo idempotency commutator method products flop seconds status"
+                "energy mu electrons entropy free_energy homo lumo idempotency commutator "
+                "method products flop seconds status"
             ).split()
         },
     )

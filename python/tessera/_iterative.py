@@ -156,7 +156,7 @@ def _solve(
         n = host_array(x, "X").shape[0]
     if n is None:
         raise InvalidArgument("X: none, expected start vectors where A is a function: they tell the order", "X", "none")
-    first, n = _operator(a, "A", n, dtype, True)
+    first, _ = _operator(a, "A", n, dtype, True)
     second = None if b is None else _operator(b, "B", n, dtype, isinstance(first, tuple))[0]
     built_in, function = "none", None
     if isinstance(m, str):
@@ -169,8 +169,8 @@ def _solve(
     if block == 0 and guess is not None:
         block = max(guess.shape[1], min(k + max(2, k // 2), most, n // 3))
     d = _core.lobpcg(
-        "s" if dtype.itemsize == 4 else "d", n, first, second, built_in, function, shift, guess, fixed, int(k), int(block),
-        bool(largest), float(tol), norm, int(maxiter), int(seed), monitor,
+        "s" if dtype.itemsize == 4 else "d", n, first, second, built_in, function, shift, guess, fixed,
+        int(k), int(block), bool(largest), float(tol), norm, int(maxiter), int(seed), monitor,
     )  # fmt: skip
     d["vectors"] = d["vectors"].reshape(n, -1)[:, : len(d["values"])]
     d["values"] = d["values"].astype(dtype, copy=False)
@@ -199,19 +199,19 @@ def eigsh(
 ) -> Any:
     """The `k` smallest or largest eigenvalues of a sparse real symmetric matrix or operator, and their vectors.
 
-    By LOBPCG with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a preconditioner, and `B` the matrix of
-    a generalized problem.
+    By LOBPCG with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a preconditioner, and `B` the
+    matrix of a generalized problem.
 
     Parameters
     ----------
     A : scipy.sparse matrix, array_like, LinearOperator or callable, shape (n, n)
-        Real symmetric. A sparse matrix is stored by the library, and multiplied by all workers. The others are called with
-        blocks of vectors, shape (n, m), and return the product.
+        Real symmetric. A sparse matrix is stored by the library, and multiplied by all workers. The others are called
+        with blocks of vectors, shape (n, m), and return the product.
     k : int, optional
         Wanted pairs, at most 32 and n / 5.
     M : str, matrix, LinearOperator or callable, optional
-        A preconditioner: an approximate inverse of A. ``'jacobi'``, ``'fom'`` and ``'chebyshev'`` are the library's own, the
-        first two for sparse matrices.
+        A preconditioner: an approximate inverse of A. ``'jacobi'``, ``'fom'`` and ``'chebyshev'`` are the library's
+        own, the first two for sparse matrices.
     X : array_like, shape (n, m), optional
         Start vectors, at most 32; they tell the order where A is a function.
     B : the same as A, optional
@@ -233,7 +233,8 @@ def eigsh(
     return_eigenvectors, full_output : bool, optional
         What is returned.
     monitor : callable, optional
-        Called after each iteration with a dict (``iteration``, ``values``, ``residuals``, ``converged``, ...); False stops.
+        Called after each iteration with a dict (``iteration``, ``values``, ``residuals``, ``converged``, ...); False
+        stops.
 
     Returns
     -------

@@ -36,8 +36,9 @@ def _handle(communicator: Any) -> Optional[int]:
 class Runtime:
     """Workers for all calls, from when it is made to `close`.
 
-    One Runtime is open at a time. Without one, the first call starts an implicit one with default options, which ends with
-    the process or by `tessera.close`. Matrices belong to the Runtime under which they were made, and are gone with it.
+    One Runtime is open at a time. Without one, the first call starts an implicit one with default options, which ends
+    with the process or by `tessera.close`. Matrices belong to the Runtime under which they were made, and are gone
+    with it.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ class Runtime:
     log : callable or logging.Logger, optional
         Gets warnings of the library: ``log(level, message)``, level ``debug``, ``info``, ``warning`` or ``error``.
     communicator : mpi4py.MPI.Comm or int, optional
-        The ranks that compute together, or MPI's Fortran handle of it. Making and closing are collective then. None: this
-        process alone.
+        The ranks that compute together, or MPI's Fortran handle of it. Making and closing are collective then. None:
+        this process alone.
     hybrid : bool, optional
         CPUs also run what has a CUDA implementation.
     scheduler : str, optional
@@ -106,7 +107,7 @@ class Runtime:
             raise RuntimeError("the Runtime is closed")
         return _core.runtime_info()
 
-    def __enter__(self) -> "Runtime":
+    def __enter__(self) -> Runtime:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -5,9 +5,8 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from conftest import hermitian, positive_definite
-
 import tessera
+from conftest import hermitian, positive_definite
 
 types = [np.float32, np.float64, np.complex64, np.complex128]
 

@@ -5,9 +5,8 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import hermitian
-
 import tessera
+from conftest import hermitian
 from tessera import BlockMatrix
 
 types = [np.float32, np.float64, np.complex64, np.complex128]
@@ -82,7 +81,9 @@ def test_half_stored(rng, symmetry, dtype):
     m = BlockMatrix.from_dense(a, rows, symmetry=symmetry)
     assert all(i >= j for i, j, _ in m.blocks())
     np.testing.assert_array_equal(m.to_dense(), a)
-    np.testing.assert_array_equal(BlockMatrix.from_scipy(scipy.sparse.csr_matrix(a), rows, symmetry=symmetry).to_dense(), a)
+    np.testing.assert_array_equal(
+        BlockMatrix.from_scipy(scipy.sparse.csr_matrix(a), rows, symmetry=symmetry).to_dense(), a
+    )
     np.testing.assert_array_equal(m.desymmetrize().to_dense(), a)
     np.testing.assert_array_equal(m.desymmetrize().half(symmetry).to_dense(), a)
     close(m @ m, a @ a)
@@ -173,9 +174,7 @@ def test_products_of_transposes(rng, op_a, op_b):
 
 def test_filtered_product():
     m = BlockMatrix.random([8] * 40, occupation=0.3, seed=5)
-    decay = BlockMatrix.from_blocks(
-        {(i, j): block * np.exp(-abs(i - j)) for i, j, block in m.blocks()}, [8] * 40
-    )
+    decay = BlockMatrix.from_blocks({(i, j): block * np.exp(-abs(i - j)) for i, j, block in m.blocks()}, [8] * 40)
     exact = decay.to_dense() @ decay.to_dense()
     full, everything = tessera.multiply(decay, decay, full_output=True)
     close(full, exact)

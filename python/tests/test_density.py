@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-
 import tessera
 from tessera import BlockMatrix
 

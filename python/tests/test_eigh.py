@@ -5,9 +5,8 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from conftest import hermitian, positive_definite, tolerance
-
 import tessera
+from conftest import hermitian, positive_definite, tolerance
 
 types = [np.float32, np.float64, np.complex64, np.complex128]
 
@@ -104,7 +103,9 @@ def test_other_types_as_scipy(rng, dtype):
     a = (a + a.T).astype(dtype)
     w = tessera.eigvalsh(a)
     assert w.dtype == (np.float32 if dtype == np.float16 else np.float64)
-    np.testing.assert_allclose(w, scipy.linalg.eigvalsh(a.astype(w.dtype)), atol=1e-3 if w.dtype == np.float32 else 1e-10)
+    np.testing.assert_allclose(
+        w, scipy.linalg.eigvalsh(a.astype(w.dtype)), atol=1e-3 if w.dtype == np.float32 else 1e-10
+    )
 
 
 def test_mixed_types_take_the_larger(rng):
@@ -192,7 +193,7 @@ def test_bad_arguments(arguments):
 
 
 def test_without_a_copy(rng):
-    """The matrix is read where it lies: memory grows by less than a copy of it beside the vectors and the work space."""
+    """The matrix is read where it lies."""
     from tessera import _dense
 
     for order in "CF":

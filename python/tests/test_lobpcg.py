@@ -7,7 +7,6 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
-
 import tessera
 
 n = 17 * 23

@@ -14,9 +14,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import hermitian
-
 import tessera
+from conftest import hermitian
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +42,7 @@ def test_context(rng):
     assert not runtime.is_open and "closed" in repr(runtime)
     runtime.close()
     with pytest.raises(RuntimeError):
-        runtime.info
+        repr(runtime.info)
     np.testing.assert_allclose(tessera.eigvalsh(a), np.linalg.eigvalsh(a), atol=1e-10)  # the implicit one
     assert tessera.info()["version"]
 
