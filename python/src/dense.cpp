@@ -91,6 +91,8 @@ nb::tuple solve(const Input& a, const std::optional<Input>& b, const Request& re
     if (request.on_device && runtime.gpus() == 0)
       throw InvalidArgument("a", "an array in the memory of a GPU",
                             "an array of the host: the Runtime has no GPU");
+    if (request.on_device && runtime.size() > 1)
+      throw InvalidArgument("a", "an array in the memory of a GPU", "an array of the host on several ranks");
     if (b && b->array.dtype() != a.array.dtype())
       throw InvalidArgument("b", "another dtype", "the dtype of a");
     TiledMatrix<T> a_tiles, b_tiles;

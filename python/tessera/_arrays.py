@@ -15,7 +15,7 @@ from ._errors import InvalidArgument
 Sizes = Union[int, Sequence[int], np.ndarray]
 
 letters = {"f": "s", "d": "d", "F": "c", "D": "z"}
-dtypes = {"s": np.dtype("f4"), "d": np.dtype("f8"), "c": np.dtype("c8"), "z": np.dtype("c16")}
+dtypes: dict[str, np.dtype] = {"s": np.dtype("f4"), "d": np.dtype("f8"), "c": np.dtype("c8"), "z": np.dtype("c16")}
 
 _cpu, _cuda, _cuda_managed = 1, 2, 13
 

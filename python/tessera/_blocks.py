@@ -181,7 +181,13 @@ class BlockMatrix:
         cols = rows if col_sizes is None else block_sizes(col_sizes, None, "col_sizes")
         arrays = {key: host_array(block, "blocks") for key, block in blocks.items()}
         kind = scalar_type(*(x.dtype for x in arrays.values())) if arrays else np.dtype("f8")
-        kind = kind if dtype is None else scalar_type(np.dtype(dtype))
+        if dtype is not None:
+            wanted = scalar_type(np.dtype(dtype))
+            if kind.kind == "c" and wanted.kind != "c":
+                raise InvalidArgument(
+                    "dtype: real, expected complex for complex blocks", "dtype", str(wanted), "complex"
+                )
+            kind = wanted
         for (i, j), block in arrays.items():
             if not (0 <= i < len(rows) and 0 <= j < len(cols)):
                 raise InvalidArgument(f"blocks: ({i}, {j}), expected a block of the matrix", "blocks", f"({i}, {j})")
@@ -191,8 +197,8 @@ class BlockMatrix:
         keys = np.array(list(arrays), dtype=np.int64).reshape(-1, 2)
         flat = [np.asarray(block, dtype=kind).reshape(-1, order="F") for block in arrays.values()]
         values = np.concatenate(flat) if flat else np.empty(0, dtype=kind)
-        i, j = np.ascontiguousarray(keys[:, 0]), np.ascontiguousarray(keys[:, 1])
-        return cls(_core.from_blocks(values, i, j, rows, cols, symmetry))
+        numbers = (np.ascontiguousarray(keys[:, 0]), np.ascontiguousarray(keys[:, 1]))
+        return cls(_core.from_blocks(values, *numbers, rows, cols, symmetry))
 
     @classmethod
     def random(

@@ -174,7 +174,7 @@ def density(
     mu : float, optional
         The states below it are occupied, whatever `n_electrons` says (``sign``, and at a temperature).
     block_sizes : int or sequence of int, optional
-        Of the blocks, where H is no BlockMatrix.
+        Of the blocks, where H is no BlockMatrix. S has the same ones.
     inverse_factor, P : BlockMatrix, optional
         Of a former result nearby: Z is refined, and ``curvy`` begins with P.
     gap : ((float, float), (float, float)), optional
@@ -205,7 +205,7 @@ def density(
         For NaN, and an overlap that is not positive definite.
     """
     h = _half(H, "H", block_sizes)
-    s = None if S is None else _half(S, "S", block_sizes)
+    s = None if S is None else _half(S, "S", h.row_sizes)
     kind = scalar_type(*(m.dtype for m in (h, s) if m is not None))
     bounds = None
     if gap is not None:

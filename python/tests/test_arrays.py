@@ -63,6 +63,18 @@ def test_arrays_with_an_interface(rng):
     check(a, w, v)
 
 
+@pytest.mark.parametrize("dtype", types)
+def test_capsules(rng, dtype):
+    """What a GPU's array goes through, with one of the host."""
+    a = hermitian(rng, 30, dtype)
+    for array in (a, a.__dlpack__()):
+        wrapped = tessera._core.as_column_major(array, True)
+        np.testing.assert_array_equal(np.from_dlpack(wrapped), a.T)
+        status, w, v, _, _ = tessera._core.eigensolve(wrapped, True, None, True, True, "all", 0, 0, "auto", 0, 0, 0)
+        assert status.ok
+        check(np.array(a.T), w, v)
+
+
 def test_device_arrays_need_a_gpu():
     class OnDevice:
         __module__ = "numba"

@@ -217,6 +217,7 @@ def test_random():
         lambda: BlockMatrix.from_scipy(scipy.sparse.eye(4, format="csr")),
         lambda: BlockMatrix.from_blocks({(0, 0): np.eye(3)}, [2]),
         lambda: BlockMatrix.from_blocks({(0, 1): np.eye(2)}, [2]),
+        lambda: BlockMatrix.from_blocks({(0, 0): 1j * np.eye(2)}, [2], dtype=np.float64),
         lambda: BlockMatrix.random([2] * 3, occupation=2),
         lambda: tessera.multiply(BlockMatrix.random([2] * 3), BlockMatrix.random([3] * 2)),
         lambda: tessera.multiply(BlockMatrix.random([2]), BlockMatrix.random([2]), filter=-1),
