@@ -33,6 +33,6 @@ def test_ranks(ranks):
     )
     program = str(pathlib.Path(__file__).with_name("mpi_ranks.py"))
     command = [mpirun, "--oversubscribe", "--bind-to", "none", "-n", str(ranks), sys.executable, program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("passed") == ranks
