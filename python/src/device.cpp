@@ -16,8 +16,8 @@ nb::object as_column_major(AnyArray array, bool transposed) {
   const std::size_t shape[] = {array.shape(transposed ? 1 : 0), array.shape(transposed ? 0 : 1)};
   const std::int64_t strides[] = {array.stride(transposed ? 1 : 0), array.stride(transposed ? 0 : 1)};
   const nb::capsule owner(new AnyArray(array), [](void* p) noexcept { delete static_cast<AnyArray*>(p); });
-  return AnyArray(array.data(), 2, shape, owner, strides, array.dtype(), array.device_type(),
-                  array.device_id())
+  return nb::ndarray<nb::array_api, nb::ro>(array.data(), 2, shape, owner, strides, array.dtype(),
+                                            array.device_type(), array.device_id())
       .cast();
 }
 
@@ -80,8 +80,9 @@ nb::object wrap_cuda_array(std::uintptr_t pointer, std::vector<std::size_t> shap
     require(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(*stream)), "cudaStreamSynchronize");
   }
   const auto array = [&]<class T>() {
-    return nb::ndarray<nb::ro>(reinterpret_cast<const void*>(pointer), shape.size(), shape.data(), owner,
-                               strides.data(), nb::dtype<T>(), nb::device::cuda::value, device)
+    return nb::ndarray<nb::array_api, nb::ro>(reinterpret_cast<const void*>(pointer), shape.size(),
+                                              shape.data(), owner, strides.data(), nb::dtype<T>(),
+                                              nb::device::cuda::value, device)
         .cast();
   };
   if (type == "<f4") return array.template operator()<float>();

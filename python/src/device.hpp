@@ -28,7 +28,8 @@ class DeviceMemory {
     void* const memory = std::exchange(memory_, nullptr);
     const nb::capsule owner(memory, [](void* p) noexcept { release(p); });
     const std::size_t shape[] = {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)};
-    return nb::ndarray<T>(memory, 2, shape, owner, nullptr, nb::dtype<T>(), nb::device::cuda::value, device_)
+    return nb::ndarray<nb::array_api, T>(memory, 2, shape, owner, nullptr, nb::dtype<T>(),
+                                         nb::device::cuda::value, device_)
         .cast();
   }
 
