@@ -152,7 +152,7 @@ TYPED_TEST(CEigensolve, Submitted) {
 /// The options of a tuner, its times and its file.
 TYPED_TEST(CEigensolve, Tuner) {
   using T = TypeParam;
-  const Index n = 140;
+  const Index n = 300;
   const auto a = random_hermitian<T>(n, 4);
   tessera_eigen_tuner *tuner = nullptr, *again = nullptr;
   ASSERT_C(tessera_eigen_tuner_create(this->runtime, this->type, n, 0, nullptr,
