@@ -9,6 +9,13 @@ install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTAL
 install(TARGETS tessera_matgen EXPORT tesseraMatgenTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(EXPORT tesseraMatgenTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+if(TESSERA_WITH_FORTRAN)
+  # Module files are of the compiler that has built them.
+  install(TARGETS tessera_fortran EXPORT tesseraFortranTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT tesseraFortranTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+  install(DIRECTORY "${PROJECT_BINARY_DIR}/fortran_modules/" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera/fortran
+    FILES_MATCHING PATTERN "*.mod")
+endif()
 install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES "${TESSERA_GENERATED_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 
