@@ -65,7 +65,7 @@ contains
         do li = 1, mine_rows
           i = whole(li, my_row, grid_rows)
           h(li, lj) = merge(-1.0_dp, 0.0_dp, abs(i - j) == 1)
-          if (i == j) h(li, lj) = 2 * cos(0.7_dp * i) + repulsion * density(i)
+          if (i == j) h(li, lj) = merge(-3.0_dp, 0.1_dp * cos(real(i, dp)), mod(i, 4) == 0) + repulsion * density(i)
         end do
       end do
       call solve(n, h, desc, w, z, desc, info)

@@ -25,9 +25,9 @@ install_tree() {
     [[ -n $(find "$prefix" -name "$name") ]] || { echo "missing: $name"; return 1; }
   done
   # Only public headers are installed, and they include only each other and the standard library.
-  [[ $(find "$prefix/include" -type f | wc -l) == $(($(find "$root/include" -name '*.hpp' | wc -l) + 1)) ]] ||
+  [[ $(find "$prefix/include" -type f | wc -l) == $(($(find "$root/include" -name '*.hpp' -o -name 'tessera.h' | wc -l) + 1)) ]] ||
     { find "$prefix/include" -type f; return 1; }
-  ! grep -rhE '^ *# *include' "$prefix/include" | grep -vE '<(tessera/[a-z_]+\.hpp|[a-z_]+)>$' || return 1
+  ! grep -rhE '^ *# *include' "$prefix/include" | grep -vE '<(tessera/[a-z_]+\.hpp|std[a-z]+\.h|[a-z_]+)>$' || return 1
   # Installed files must not refer to the source or build tree.
   ! grep -rlF -e "$root/runtime" -e "$root/include" -e "$build/generated" "$prefix" \
     --include='*.cmake' --include='*.pc' --include='*.hpp'
@@ -61,8 +61,9 @@ by_pkg_config() {
   PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)")
   export PKG_CONFIG_PATH
   flags=$(pkg-config --cflags --libs tessera) || return 1
+  [[ $flags != *-std* ]] || { echo "C users are given: $flags"; return 1; }
   # shellcheck disable=SC2086 # several words
-  "$cxx" "$work/main.cpp" -o "$work/consumer" $flags || return 1
+  "$cxx" -std=c++20 "$work/main.cpp" -o "$work/consumer" $flags || return 1
   "$work/consumer"
 }
 
@@ -91,7 +92,50 @@ finds_performance_models() {
   [[ $(find "$sets/here" -type f | wc -l) == 1 && -d $home/.cache/tessera/perfmodels ]]
 }
 
+# The soname has the minor version until 1.0.
+soname_is_right() {
+  local library
+  for library in tessera tessera_matgen; do
+    readelf -d "$(find "$prefix" -name "lib$library.so")" | grep -E "SONAME.*\[lib$library\.so\.(0\.[0-9]+|[1-9][0-9]*)\]" >/dev/null ||
+      { echo "lib$library: wrong soname"; return 1; }
+  done
+}
+
+manual_pages_are_right() {
+  local pages=$prefix/share/man/man1 page command
+  for command in eigen multiply density lobpcg info calibrate trace tune; do
+    [[ -f $pages/tessera-$command.1 ]] || { echo "no page of $command"; return 1; }
+  done
+  for page in "$pages"/*.1; do
+    if command -v mandoc >/dev/null; then mandoc -T lint -W warning "$page" || return 1; fi
+    if command -v groff >/dev/null; then [[ -z $(groff -man -ww -Tutf8 -z "$page" 2>&1) ]] || { echo "$page"; return 1; }; fi
+  done
+}
+
+# completes EXPECTED WORD...: what bash offers for the last word has EXPECTED.
+completes() {
+  local expected=$1
+  shift
+  COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+  _tessera
+  [[ " ${COMPREPLY[*]} " == *" $expected "* ]] || { echo "$*: ${COMPREPLY[*]}"; return 1; }
+}
+
+completion_is_right() {
+  local name
+  # shellcheck disable=SC1091 # made at build time
+  source "$prefix/share/bash-completion/completions/tessera" || return 1
+  completes eigen tessera ei && completes --solver tessera eigen --so && completes two_stage tessera eigen --solver '' &&
+    completes vendor tessera eigen --solver = v && completes glued-wilkinson: tessera eigen --generate gl || return 1
+  if command -v zsh >/dev/null; then zsh -n "$(find "$prefix/share/zsh" -name _tessera)" || return 1; fi
+  name=$prefix/share/fish/vendor_completions.d/tessera.fish
+  if command -v fish >/dev/null; then fish -n "$name" || return 1; fi
+}
+
 case_of Install install_tree
+case_of Soname soname_is_right
+case_of ManualPages manual_pages_are_right
+case_of Completion completion_is_right
 case_of Exports exports_itself_alone
 write_consumer
 case_of FindPackage by_cmake

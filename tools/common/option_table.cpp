@@ -49,6 +49,11 @@ OptionEntry& OptionEntry::shown_as(std::string word) {
   return *this;
 }
 
+OptionEntry& OptionEntry::suggests(std::vector<std::string> values) {
+  suggestions = std::move(values);
+  return *this;
+}
+
 OptionEntry& OptionEntry::at_place(std::string of) {
   place = std::move(of);
   return *this;

@@ -31,6 +31,7 @@ struct OptionEntry {
   std::string range{};                            ///< in words
   std::string fallback{};                         ///< the default in words
   std::vector<std::string> words{};               ///< all possible values, if there are few
+  std::vector<std::string> suggestions{};         ///< some of many possible values, for completion
   std::function<void(const std::string&)> set{};  ///< parses and stores a value. @throws UsageError
   std::function<Json()> get{};                    ///< value for the record; null: not given
   std::function<bool()> applies{};                ///< if the option has an effect; empty: always
@@ -49,6 +50,8 @@ struct OptionEntry {
   /// record.
   OptionEntry& needs(std::function<bool()> met, std::string what);
   OptionEntry& shown_as(std::string word);
+  /// Values that a shell offers among others. One that ends in a colon goes on.
+  OptionEntry& suggests(std::vector<std::string> values);
   OptionEntry& at_place(std::string of);
   OptionEntry& reads(FileFormat what);
   OptionEntry& required();
@@ -78,6 +81,8 @@ class OptionTable {
   void example(std::string words, std::string what) {
     examples_.emplace_back(std::move(words), std::move(what));
   }
+
+  const std::vector<std::pair<std::string, std::string>>& examples() const noexcept { return examples_; }
 
   /// Sets a function that is called with the table after parsing and check().
   void then(std::function<void(const OptionTable&)> work) { then_ = std::move(work); }

@@ -38,6 +38,14 @@ std::string parse_sparse_generator(const std::string& kind) {
   return kind;
 }
 
+/// The names, with a colon where an argument may follow.
+template <class Kinds, class Takes>
+std::vector<std::string> kinds_to_type(const Kinds& kinds, Takes takes_argument) {
+  std::vector<std::string> names;
+  for (const auto& kind : kinds) names.push_back(std::string(kind.name) + (takes_argument(kind) ? ":" : ""));
+  return names;
+}
+
 Json show_kind(const std::string& kind) {
   return kind.empty() ? Json() : Json(kind);
 }
@@ -48,7 +56,9 @@ OptionEntry& add_dense_generator(OptionTable& table, std::string& generate) {
   std::string help = "Hermitian test matrix of this kind";
   for (const GeneratorKind& kind : generator_kinds())
     help += fmt::format("\n  {}{}: {}", kind.name, kind.takes_argument ? "[:ARG]" : "", kind.help);
-  return table.form("--generate", generate, "KIND", parse_dense_generator, show_kind, std::move(help));
+  return table.form("--generate", generate, "KIND", parse_dense_generator, show_kind, std::move(help))
+      .suggests(
+          kinds_to_type(generator_kinds(), [](const GeneratorKind& kind) { return kind.takes_argument; }));
 }
 
 OptionEntry& add_sparse_generator(OptionTable& table, std::string& generate) {
@@ -56,7 +66,9 @@ OptionEntry& add_sparse_generator(OptionTable& table, std::string& generate) {
   for (const SparseGeneratorKind& kind : sparse_generator_kinds())
     help +=
         fmt::format("\n  {}{}{}: {}", kind.name, kind.argument.empty() ? "" : ":", kind.argument, kind.help);
-  return table.form("--generate", generate, "KIND[:ARG]", parse_sparse_generator, show_kind, std::move(help));
+  return table.form("--generate", generate, "KIND[:ARG]", parse_sparse_generator, show_kind, std::move(help))
+      .suggests(kinds_to_type(sparse_generator_kinds(),
+                              [](const SparseGeneratorKind& kind) { return !kind.argument.empty(); }));
 }
 
 OptionEntry& add_precision(OptionTable& table, std::string name, char& precision, std::string help) {
@@ -94,6 +106,7 @@ void add_shell_model(OptionTable& table, std::string& interaction, std::string& 
       .text("--interaction", interaction, "NAME|FILE",
             "of the shell model: random (with --seed), pairing, pairing-quadrupole, or a file .int")
       .by_default("random")
+      .suggests({"random", "pairing", "pairing-quadrupole"})
       .needs(of_shell_model, "--generate shell:...");
   table
       .text("--orbits", orbits, "FILE",

@@ -27,8 +27,10 @@ void add_problem(OptionTable& table, EigenProgramOptions& options) {
   table.text("--matrix", options.matrix, "FILE", "Hermitian matrix A, Matrix Market, may be gzipped")
       .at_place("FILE")
       .reads(FileFormat::matrix_market);
-  table.text("--overlap", options.overlap, "FILE",
-             "positive definite B of A x = lambda B x: a file, or `generated` for a test matrix");
+  table
+      .text("--overlap", options.overlap, "FILE",
+            "positive definite B of A x = lambda B x: a file, or `generated` for a test matrix")
+      .suggests({"generated"});
   table.integer("--n", options.n, 0, largest_order, "order of the generated matrix")
       .chosen("none", -1)
       .needs(generated, with_generate);
@@ -44,11 +46,13 @@ void add_solver(OptionTable& table, EigenProgramOptions& options) {
   table.group("Solver");
   table.word("--solver", options.solver, {"auto", "two_stage", "one_stage", "vendor"},
              "auto: by the order and the range; vendor: LAPACK, on GPUs cuSOLVER");
-  table.form(
-      "--range", options.range, "RANGE", parse_range_option,
-      [](const RangeOption& range) { return to_string(range); },
-      "all; index:LO:HI for eigenpairs LO to HI-1 in ascending order from 0; or value:LO:HI for those "
-      "with values in (LO, HI]");
+  table
+      .form(
+          "--range", options.range, "RANGE", parse_range_option,
+          [](const RangeOption& range) { return to_string(range); },
+          "all; index:LO:HI for eigenpairs LO to HI-1 in ascending order from 0; or value:LO:HI for those "
+          "with values in (LO, HI]")
+      .suggests({"all", "index:", "value:"});
   table.yes_no("--vectors", options.vectors, "eigenvectors too");
   add_sizes(table, options.tile, options.band, options.update_width, options.column_groups);
   for (const char* size : {"--band", "--update-width", "--column-groups"})

@@ -168,6 +168,31 @@ TEST_F(CholeskyFactors, GivenByTheCaller) {
   check_given<std::complex<float>>();
 }
 
+/// Problems in braces find their type; sizes are chosen, the same for the factor and the solve.
+TEST_F(CholeskyFactors, ArraysOfOneProcess) {
+  if (runtime().size() > 1) GTEST_SKIP() << "run with one rank";
+
+  const Index n = 260;
+  const auto a = generate<double>("random", n, 3), b = generate<double>("overlap", n, 4);
+  const EigensolveOptions options{.solver = Solver::two_stage};
+  const auto s = cholesky_factor(runtime(), {.b = {b.data(), n, b.ld()}});
+  ASSERT_TRUE(s);
+  Matrix<double> z(n, n), plain(n, n);
+  const auto r = eigensolve(
+      runtime(), {.a = {a.data(), n, a.ld()}, .b_factor = s.factor, .vectors_to = {z.data(), z.ld()}},
+      options);
+  ASSERT_TRUE(r) << r.status().message();
+  EXPECT_EQ(r.used.tile, s.factor.tile());
+  const auto p = eigensolve(
+      runtime(),
+      {.a = {a.data(), n, a.ld()}, .b = {b.data(), n, b.ld()}, .vectors_to = {plain.data(), plain.ld()}},
+      options);
+  ASSERT_TRUE(p) << p.status().message();
+  EXPECT_EQ(r.values, p.values);
+  EXPECT_TRUE(identical(z, plain));
+  EXPECT_LT(eigen_errors(a, &b, r.values, &z, lapack_eigenvalues(a, b), 0).residual, 1);
+}
+
 TEST_F(CholeskyFactors, FailuresAreTheSameOnAllRanks) {
   const Index n = 30, minor = 21;
   const auto a = generate<double>("random", n);
