@@ -9,7 +9,7 @@ program fortran_scf_scalapack
   use solvers
   use tessera, only: tessera_end_default_runtime, tessera_message
   implicit none
-  integer, parameter :: n = 96, occupied = 24, block = 16
+  integer, parameter :: n = 48, occupied = 12, block = 8
   real(dp), parameter :: repulsion = 0.5_dp
   integer :: provided, ierr, rank, ranks, context, grid_rows, grid_cols, my_row, my_col, mine_rows, mine_cols, desc(9)
   real(dp) :: with_scalapack, with_tessera
@@ -82,10 +82,10 @@ contains
         end do
       end do
       call MPI_Allreduce(MPI_IN_PLACE, new_density, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
-      density = 0.6_dp * density + 0.4_dp * new_density
+      density = 0.2_dp * density + 0.8_dp * new_density
       before = energy
       energy = sum(w(:occupied))
-      if (abs(energy - before) < 1e-11_dp) return
+      if (abs(energy - before) < 1e-7_dp) return
     end do
     error stop 3
   end function
