@@ -65,7 +65,7 @@ every_example_is_whole() {
   local folder name wrong=0
   for folder in "$root"/examples/*/; do
     name=$(basename "$folder")
-    [[ -f $folder/main.cpp || -f $folder/main.c ]] || { echo "$name: main.cpp or main.c is missing"; wrong=1; }
+    [[ -f $folder/main.cpp || -f $folder/main.c || -f $folder/main.f90 ]] || { echo "$name: it has no main program"; wrong=1; }
     [[ -f $folder/README.md ]] || { echo "$name: README.md is missing"; wrong=1; }
     grep -qw "$name" "$root/examples/CMakeLists.txt" || { echo "$name: not in examples/CMakeLists.txt"; wrong=1; }
   done
