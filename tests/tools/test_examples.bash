@@ -91,6 +91,7 @@ run_example() {
   local name=$1
   if [[ ! -x $work/build/$name ]]; then
     [[ $name == block_cyclic_mpi ]] && { echo "without MPI: not built"; return; }
+    [[ $name == fortran_* ]] && { echo "without Fortran, or its libraries: not built"; return; }
     echo "$name was not built"
     return 1
   fi
@@ -112,8 +113,8 @@ case_of Whole every_example_is_whole
 case_of Build build_examples
 for folder in "$root"/examples/*/; do
   name=$(basename "$folder")
-  if [[ $name == block_cyclic_mpi ]]; then
-    # Four ranks with one worker each on every machine. Waiting processes yield their core.
+  if [[ $name == block_cyclic_mpi || $name == fortran_scf_scalapack ]]; then
+    # Several ranks with one worker each on every machine. Waiting processes yield their core.
     STARPU_NCPU=1 STARPU_WORKERS_NOBIND=1 STARPU_MPI_NOBIND=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
       OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none \
       case_of "$name" run_example "$name"
