@@ -110,18 +110,19 @@ template <class T> class Distributed {
 public:
   struct Shape {
     int n, row, col, block_rows, block_cols, first_row, first_col;
+    int margin = 2;  ///< rows and columns of the array behind the matrix
   };
   static constexpr T outside = T(-77);
   Distributed(const Grid &grid, const Shape &shape)
       : grid_(grid), shape_(shape) {
-    const int rows = shape.n + shape.row + 2, cols = shape.n + shape.col + 1;
+    const int rows = shape.n + shape.row + shape.margin, cols = shape.n + shape.col + shape.margin;
     for (int i = 0; i < rows; ++i)
       if ((i / shape.block_rows + shape.first_row) % grid.rows() == grid.row())
         row_numbers_.push_back(i);
     for (int j = 0; j < cols; ++j)
       if ((j / shape.block_cols + shape.first_col) % grid.cols() == grid.col())
         col_numbers_.push_back(j);
-    ld_ = std::max<int>(1, static_cast<int>(row_numbers_.size()) + 1);
+    ld_ = std::max<int>(1, static_cast<int>(row_numbers_.size()) + (shape.margin > 0));
     values_.assign(static_cast<std::size_t>(std::max<std::size_t>(
                        1, static_cast<std::size_t>(ld_) * col_numbers_.size())),
                    outside);
@@ -277,7 +278,7 @@ TYPED_TEST(Scalapack, AgreesOnEveryGrid) {
     for (const char order : {'R', 'C', 'X'}) {
       const Grid grid(rows, cols, order);
       const int n = 37;
-      const typename Distributed<T>::Shape shape{n, 0, 0, 5, 5, 0, 0};
+      const typename Distributed<T>::Shape shape{n, 0, 0, 5, 5, 0, 0, 0};  // ScaLAPACK wants whole arrays
       Distributed<T> a(grid, shape), z(grid, shape);
       const auto whole = random_hermitian<T>(n, 3);
       a.fill([&](Index i, Index j) {
