@@ -62,13 +62,15 @@ int end_with_mpi(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+/// Once in a process: to set the attribute again would end the Runtime.
 void end_default_with_mpi() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &made, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, made, nullptr);
     return made;
   }();
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  (void)key;
 }
 
 #endif
