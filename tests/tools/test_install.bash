@@ -38,8 +38,8 @@ install_tree() {
 exports_itself_alone() {
   local library others
   while read -r library; do
-    others=$(nm -DC --defined-only "$library" | grep -vF 'tessera::') && { echo "$library:"; head -n 20 <<<"$others"; return 1; }
-  done < <(find "$prefix" -name 'libtessera*.so' -type l)
+    others=$(nm -DC --defined-only "$library" | grep -vE 'tessera::| T tessera_') && { echo "$library:"; head -n 20 <<<"$others"; return 1; }
+  done < <(find "$prefix" -type l \( -name libtessera.so -o -name libtessera_matgen.so \))
   nm -DC --defined-only "$(find "$prefix" -name libtessera.so)" | grep -F 'tessera::Runtime::Runtime(' >/dev/null
 }
 
