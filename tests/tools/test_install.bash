@@ -25,9 +25,9 @@ install_tree() {
     [[ -n $(find "$prefix" -name "$name") ]] || { echo "missing: $name"; return 1; }
   done
   # Only public headers are installed, and they include only each other and the standard library.
-  [[ $(find "$prefix/include" -type f | wc -l) == $(($(find "$root/include" -name '*.hpp' -o -name 'tessera.h' | wc -l) + 1)) ]] ||
+  [[ $(find "$prefix/include" -type f | wc -l) == $(($(find "$root/include" -name '*.hpp' -o -name '*.h' | wc -l) + 1)) ]] ||
     { find "$prefix/include" -type f; return 1; }
-  ! grep -rhE '^ *# *include' "$prefix/include" | grep -vE '<(tessera/[a-z_]+\.hpp|std[a-z]+\.h|[a-z_]+)>$' || return 1
+  ! grep -rhE '^ *# *include' "$prefix/include" | grep -vE '<(tessera/[a-z_]+\.hpp|tessera/c/[a-z_]+\.h|std[a-z]+\.h|[a-z_]+)>$' || return 1
   # Installed files must not refer to the source or build tree.
   ! grep -rlF -e "$root/runtime" -e "$root/include" -e "$build/generated" "$prefix" \
     --include='*.cmake' --include='*.pc' --include='*.hpp'
