@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <tessera.h>
 
 enum { n = 300, wanted = 10 };
@@ -41,7 +40,8 @@ int main(void) {
   if (tessera_runtime_create(NULL, &runtime)) return fail("runtime");
   const tessera_matrix_in right = tessera_array(b, n, n, 'L');
   tessera_cholesky_factor* factor = NULL;
-  if (tessera_cholesky_factor_create(runtime, TESSERA_DOUBLE, &right, &factor)) return fail("Cholesky factor");
+  if (tessera_cholesky_factor_create(runtime, TESSERA_DOUBLE, &right, &factor))
+    return fail("Cholesky factor");
 
   tessera_eigen_options options;
   tessera_eigen_options_init(&options);

@@ -5,7 +5,6 @@
    monitor prints the steps. The energy is known: -2 sum_k sqrt(1 + t^2 + 2 t cos k), k = 2 pi j / cells. */
 #include <math.h>
 #include <stdio.h>
-
 #include <tessera.h>
 
 enum { cells = 400 };
@@ -19,8 +18,8 @@ static int fail(const char* what) {
 /* Called after each step; other than 0 would stop the iteration. */
 static int print_step(const tessera_iteration_step* step, void* user) {
   (void)user;
-  printf("%-15s %3ld  convergence %.1e  occupation %.3f\n", step->stage, (long)step->iteration, step->convergence,
-         step->occupation);
+  printf("%-15s %3ld  convergence %.1e  occupation %.3f\n", step->stage, (long)step->iteration,
+         step->convergence, step->occupation);
   return 0;
 }
 
@@ -31,7 +30,8 @@ int main(void) {
   tessera_block_builder* builder = NULL;
   tessera_block_matrix* hamiltonian = NULL;
   /* A null Runtime is the default one; the matrix is symmetric: blocks on and below the diagonal are given. */
-  if (tessera_block_layout_create(NULL, cells, sizes, 0, NULL, TESSERA_SYMMETRIC, &layout)) return fail("layout");
+  if (tessera_block_layout_create(NULL, cells, sizes, 0, NULL, TESSERA_SYMMETRIC, &layout))
+    return fail("layout");
   if (tessera_block_builder_create(NULL, TESSERA_DOUBLE, layout, &builder)) return fail("builder");
   for (int i = 0; i < cells; ++i) {
     const double cell[4] = {0, inner, inner, 0}, down[4] = {0, 0, outer, 0}, around[4] = {0, outer, 0, 0};
@@ -56,8 +56,8 @@ int main(void) {
   double exact = 0;
   for (int j = 0; j < cells; ++j)
     exact -= 2 * sqrt(inner * inner + outer * outer + 2 * inner * outer * cos(2 * acos(-1.0) * j / cells));
-  printf("%s: energy %.9f, exact %.9f, %ld products\n", tessera_density_method_name(result.method), result.energy, exact,
-         (long)result.report.products);
+  printf("%s: energy %.9f, exact %.9f, %ld products\n", tessera_density_method_name(result.method),
+         result.energy, exact, (long)result.report.products);
   const int right = fabs(result.energy - exact) < 1e-6;
   tessera_density_result_free(&result);
   tessera_block_matrix_free(hamiltonian);

@@ -19,18 +19,18 @@ trap 'rm -rf "$work"' EXIT
 
 is_made() {
   cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/made" >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
-  dpkg-deb -x "$work"/made/tessera_*.deb "$work/root" || return 1
+  dpkg-deb -x "$work"/made/tessera_*.deb "$work/unpacked" || return 1
   dpkg-deb -f "$work"/made/tessera_*.deb Depends | grep -F libc6 >/dev/null
 }
 
 has_its_starpu() {
   local used
-  used=$(ldd "$work/root/usr/bin/tessera" | grep -F libstarpu) || return 1
-  ! grep -vF "$work/root/" <<<"$used" || { echo "$used"; return 1; }
-  [[ -f $work/root/usr/share/doc/tessera/starpu/COPYING.LGPL && -f $work/root/usr/share/doc/tessera/copyright ]]
+  used=$(ldd "$work/unpacked/usr/bin/tessera" | grep -F libstarpu) || return 1
+  ! grep -vF "$work/unpacked/" <<<"$used" || { echo "$used"; return 1; }
+  [[ -f $work/unpacked/usr/share/doc/tessera/starpu/COPYING.LGPL && -f $work/unpacked/usr/share/doc/tessera/copyright ]]
 }
 
-runs() { STARPU_NCUDA=0 "$work/root/usr/bin/tessera" eigen --generate random --n 100 --cores 1; }
+runs() { STARPU_NCUDA=0 "$work/unpacked/usr/bin/tessera" eigen --generate random --n 100 --cores 1; }
 
 case_of Made is_made
 case_of HasItsStarpu has_its_starpu

@@ -19,24 +19,24 @@ typedef int64_t tessera_index;
     headers say; below 0 an error, before which nothing has begun unless it says otherwise. tessera_last_message() has the words. */
 enum tessera_code {
   TESSERA_SUCCESS = 0,
-  TESSERA_NOT_POSITIVE_DEFINITE = 1,        /**< index: order of the leading minor, from 1 */
-  TESSERA_NOT_FINITE = 2,                   /**< NaN or infinity; index: column of the input, from 1, or 0 */
-  TESSERA_NO_CONVERGENCE = 3,               /**< of an iteration within a direct method */
-  TESSERA_TASK_FAILED = 4,                  /**< a task could not be carried out */
-  TESSERA_ITERATIONS_EXHAUSTED = 5,         /**< an iterative method has used all iterations that it may */
-  TESSERA_STAGNATED = 6,                    /**< its residuals do not fall any more */
-  TESSERA_BREAKDOWN = 7,                    /**< it has no usable direction left */
-  TESSERA_STOPPED = 8,                      /**< the caller's monitor has stopped it */
-  TESSERA_BLOCK_NOT_POSITIVE_DEFINITE = 9,  /**< index: number of the diagonal block, from 1 */
-  TESSERA_BLOCK_SINGULAR = 10,              /**< index: number of the diagonal block, from 1 */
-  TESSERA_NO_GAP = 11,                      /**< the wanted states cannot be told from the others */
-  TESSERA_INVALID_ARGUMENT = -1,            /**< the message names the argument, its value and what was expected */
-  TESSERA_INPUT_ERROR = -2,                 /**< a file cannot be read as asked */
-  TESSERA_RUNTIME_ERROR = -3,               /**< the Runtime cannot start or cannot run a task */
-  TESSERA_OUT_OF_MEMORY = -4,               /**< the C++ library has found no memory */
-  TESSERA_REMOTE_ERROR = -5,                /**< another rank has failed with what is no error of the library */
-  TESSERA_CALLBACK_FAILED = -6,             /**< a function of the caller's has returned a code other than 0 */
-  TESSERA_OTHER_ERROR = -7                  /**< anything else */
+  TESSERA_NOT_POSITIVE_DEFINITE = 1,       /**< index: order of the leading minor, from 1 */
+  TESSERA_NOT_FINITE = 2,                  /**< NaN or infinity; index: column of the input, from 1, or 0 */
+  TESSERA_NO_CONVERGENCE = 3,              /**< of an iteration within a direct method */
+  TESSERA_TASK_FAILED = 4,                 /**< a task could not be carried out */
+  TESSERA_ITERATIONS_EXHAUSTED = 5,        /**< an iterative method has used all iterations that it may */
+  TESSERA_STAGNATED = 6,                   /**< its residuals do not fall any more */
+  TESSERA_BREAKDOWN = 7,                   /**< it has no usable direction left */
+  TESSERA_STOPPED = 8,                     /**< the caller's monitor has stopped it */
+  TESSERA_BLOCK_NOT_POSITIVE_DEFINITE = 9, /**< index: number of the diagonal block, from 1 */
+  TESSERA_BLOCK_SINGULAR = 10,             /**< index: number of the diagonal block, from 1 */
+  TESSERA_NO_GAP = 11,                     /**< the wanted states cannot be told from the others */
+  TESSERA_INVALID_ARGUMENT = -1, /**< the message names the argument, its value and what was expected */
+  TESSERA_INPUT_ERROR = -2,      /**< a file cannot be read as asked */
+  TESSERA_RUNTIME_ERROR = -3,    /**< the Runtime cannot start or cannot run a task */
+  TESSERA_OUT_OF_MEMORY = -4,    /**< the C++ library has found no memory */
+  TESSERA_REMOTE_ERROR = -5,     /**< another rank has failed with what is no error of the library */
+  TESSERA_CALLBACK_FAILED = -6,  /**< a function of the caller's has returned a code other than 0 */
+  TESSERA_OTHER_ERROR = -7       /**< anything else */
 };
 
 /** The name of a code: "success", "not_positive_definite", "invalid_argument", ... Never null. */

@@ -33,12 +33,12 @@ typedef struct tessera_gap {
 
 /** What is given by address stays until the computation is over. */
 typedef struct tessera_density_problem {
-  const tessera_block_matrix* hamiltonian;    /**< half-stored Hermitian (real: symmetric) */
-  const tessera_block_matrix* overlap;        /**< likewise, positive definite; null: the identity */
-  double electrons;                           /**< from 0 to occupation n */
-  double occupation;                          /**< electrons in an occupied state: 2 or 1 */
-  double temperature;                         /**< kT */
-  int use_chemical_potential;                 /**< chemical_potential counts, not electrons */
+  const tessera_block_matrix* hamiltonian; /**< half-stored Hermitian (real: symmetric) */
+  const tessera_block_matrix* overlap;     /**< likewise, positive definite; null: the identity */
+  double electrons;                        /**< from 0 to occupation n */
+  double occupation;                       /**< electrons in an occupied state: 2 or 1 */
+  double temperature;                      /**< kT */
+  int use_chemical_potential;              /**< chemical_potential counts, not electrons */
   double chemical_potential;
   const tessera_block_matrix* inverse_factor; /**< Z of a former computation, or null */
   const tessera_block_matrix* density;        /**< P of a former computation, where curvy begins, or null */
@@ -47,10 +47,10 @@ typedef struct tessera_density_problem {
 void tessera_density_problem_init(tessera_density_problem* problem);
 
 typedef struct tessera_density_options {
-  int method;                /**< enum tessera_density_method */
-  double filter_eps;         /**< of all products */
-  double tolerance;          /**< of the idempotency; 0: chosen */
-  tessera_index iterations;  /**< of each iteration, at most */
+  int method;               /**< enum tessera_density_method */
+  double filter_eps;        /**< of all products */
+  double tolerance;         /**< of the idempotency; 0: chosen */
+  tessera_index iterations; /**< of each iteration, at most */
   int sign_order;
   int factor_order;
   int scaled;
@@ -81,23 +81,26 @@ void tessera_density_result_free(tessera_density_result* result);
 int tessera_density_matrix(const tessera_density_problem* problem, const tessera_density_options* options,
                            tessera_density_result* result);
 /** Submits; *result is filled in by tessera_wait. On one rank many may be in flight: spin channels, k-points. */
-int tessera_submit_density_matrix(const tessera_density_problem* problem, const tessera_density_options* options,
-                                  tessera_density_result* result, tessera_completion** completion);
+int tessera_submit_density_matrix(const tessera_density_problem* problem,
+                                  const tessera_density_options* options, tessera_density_result* result,
+                                  tessera_completion** completion);
 /** Problems of k-points and spin channels, in flight together; results: `count` of them. weights null: 1 each. *sum (or null) := the
     weighted sums; with a common chemical potential (at a temperature) that is one for all. */
 typedef struct tessera_density_sums {
   double energy, electrons, entropy, free_energy, chemical_potential;
   tessera_gap gap;
 } tessera_density_sums;
-int tessera_density_matrices(tessera_index count, const tessera_density_problem* problems, const double* weights,
-                             int common_chemical_potential, const tessera_density_options* options,
-                             tessera_density_result* results, tessera_density_sums* sums);
+int tessera_density_matrices(tessera_index count, const tessera_density_problem* problems,
+                             const double* weights, int common_chemical_potential,
+                             const tessera_density_options* options, tessera_density_result* results,
+                             tessera_density_sums* sums);
 
 /** Writes an HDF5 file of what the next computation can begin with, and reads it: matrices, occupation (of `problem`, too),
     temperature, chemical potential, energy and gap. Collective. */
-int tessera_density_write_state(const char* path, const tessera_density_problem* problem, const tessera_density_result* result);
-int tessera_density_read_state(tessera_runtime* runtime, int type, const char* path, double* occupation, double* temperature,
-                               tessera_density_result* result);
+int tessera_density_write_state(const char* path, const tessera_density_problem* problem,
+                                const tessera_density_result* result);
+int tessera_density_read_state(tessera_runtime* runtime, int type, const char* path, double* occupation,
+                               double* temperature, tessera_density_result* result);
 
 #ifdef __cplusplus
 }

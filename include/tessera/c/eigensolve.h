@@ -15,9 +15,9 @@ extern "C" {
     column (first_col + j) mod grid_cols. */
 typedef struct tessera_distribution {
   tessera_index block_rows, block_cols; /**< of a block */
-  int grid_rows, grid_cols;             /**< of the process grid; their product is at most the number of ranks */
-  int column_major;                     /**< ranks go down the columns of the grid (BLACS 'C'), not along its rows ('R') */
-  int first_row, first_col;             /**< the process that has the first block (RSRC, CSRC) */
+  int grid_rows, grid_cols; /**< of the process grid; their product is at most the number of ranks */
+  int column_major; /**< ranks go down the columns of the grid (BLACS 'C'), not along its rows ('R') */
+  int first_row, first_col; /**< the process that has the first block (RSRC, CSRC) */
 } tessera_distribution;
 
 /** A Hermitian matrix that is read: an array of one process, or the rank's part of a block-cyclic one. Of the host, or of a GPU
@@ -28,8 +28,8 @@ typedef struct tessera_matrix_in {
   tessera_index ld;                         /**< leading dimension of `data` */
   int uplo;                                 /**< 'L' or 'U': the triangle that counts */
   const tessera_distribution* distribution; /**< null: an array of one process */
-  tessera_index array_rows, array_cols;     /**< block-cyclic: of the whole array that the matrix is a part of */
-  tessera_index row, col;                   /**< block-cyclic: where it begins there, from 0 */
+  tessera_index array_rows, array_cols; /**< block-cyclic: of the whole array that the matrix is a part of */
+  tessera_index row, col;               /**< block-cyclic: where it begins there, from 0 */
 } tessera_matrix_in;
 tessera_matrix_in tessera_array(const void* data, tessera_index order, tessera_index ld, int uplo);
 /** The whole of a block-cyclic array. */
@@ -46,8 +46,8 @@ typedef struct tessera_matrix_out {
   tessera_index row, col;                   /**< block-cyclic: where the vectors begin there, from 0 */
 } tessera_matrix_out;
 tessera_matrix_out tessera_array_out(void* data, tessera_index ld);
-tessera_matrix_out tessera_block_cyclic_out(void* local, tessera_index rows, tessera_index cols, tessera_index ld,
-                                            const tessera_distribution* distribution);
+tessera_matrix_out tessera_block_cyclic_out(void* local, tessera_index rows, tessera_index cols,
+                                            tessera_index ld, const tessera_distribution* distribution);
 
 /** The Cholesky factor of B, kept for several problems. */
 typedef struct tessera_cholesky_factor tessera_cholesky_factor;
@@ -67,24 +67,29 @@ typedef struct tessera_eigen_problem {
   tessera_matrix_in a;                     /**< Hermitian */
   tessera_matrix_in b;                     /**< Hermitian positive definite, or none */
   const tessera_cholesky_factor* b_factor; /**< in place of b, or null */
-  void* values;                            /**< float or double, on the host of every rank: as many as the range has (by value: n) */
-  tessera_matrix_out vectors;              /**< none: eigenvalues alone */
-  void* stream;                            /**< a cudaStream_t: what was enqueued there is complete before arrays of a GPU are read */
-  void* wait_event;                        /**< a cudaEvent_t, or null: the same of what it was recorded behind */
-  void* done_event;                        /**< a cudaEvent_t, or null: recorded in `stream` when the results are complete */
-  int use_stream;                          /**< `stream` counts (null is a stream, too) */
+  void* values; /**< float or double, on the host of every rank: as many as the range has (by value: n) */
+  tessera_matrix_out vectors; /**< none: eigenvalues alone */
+  void* stream; /**< a cudaStream_t: what was enqueued there is complete before arrays of a GPU are read */
+  void* wait_event; /**< a cudaEvent_t, or null: the same of what it was recorded behind */
+  void* done_event; /**< a cudaEvent_t, or null: recorded in `stream` when the results are complete */
+  int use_stream;   /**< `stream` counts (null is a stream, too) */
 } tessera_eigen_problem;
 void tessera_eigen_problem_init(tessera_eigen_problem* problem);
 
 enum tessera_eigen_range { TESSERA_RANGE_ALL = 0, TESSERA_RANGE_INDEX = 1, TESSERA_RANGE_VALUE = 2 };
-enum tessera_solver { TESSERA_SOLVER_AUTOMATIC = 0, TESSERA_TWO_STAGE = 1, TESSERA_ONE_STAGE = 2, TESSERA_VENDOR = 3 };
+enum tessera_solver {
+  TESSERA_SOLVER_AUTOMATIC = 0,
+  TESSERA_TWO_STAGE = 1,
+  TESSERA_ONE_STAGE = 2,
+  TESSERA_VENDOR = 3
+};
 
 /** Sizes of 0 are chosen. */
 typedef struct tessera_eigen_options {
-  int solver;                                                  /**< enum tessera_solver */
-  int range;                                                   /**< enum tessera_eigen_range */
-  tessera_index lo, hi;                                        /**< by index: eigenvalues number lo to hi - 1, from 0 */
-  double above, upto;                                          /**< by value: eigenvalues in (above, upto] */
+  int solver;           /**< enum tessera_solver */
+  int range;            /**< enum tessera_eigen_range */
+  tessera_index lo, hi; /**< by index: eigenvalues number lo to hi - 1, from 0 */
+  double above, upto;   /**< by value: eigenvalues in (above, upto] */
   tessera_index tile, band, update_width, slab_width, column_groups;
 } tessera_eigen_options;
 void tessera_eigen_options_init(tessera_eigen_options* options);
@@ -97,11 +102,12 @@ typedef struct tessera_eigen_result {
 } tessera_eigen_result;
 
 /** Solves, and waits. Collective. `result` may be null. */
-int tessera_eigensolve(tessera_runtime* runtime, const tessera_eigen_problem* problem, const tessera_eigen_options* options,
-                       tessera_eigen_result* result);
+int tessera_eigensolve(tessera_runtime* runtime, const tessera_eigen_problem* problem,
+                       const tessera_eigen_options* options, tessera_eigen_result* result);
 /** Submits and returns. values, vectors and *result are complete when tessera_wait has returned, and must stay until then. */
-int tessera_submit_eigensolve(tessera_runtime* runtime, const tessera_eigen_problem* problem, const tessera_eigen_options* options,
-                              tessera_eigen_result* result, tessera_completion** completion);
+int tessera_submit_eigensolve(tessera_runtime* runtime, const tessera_eigen_problem* problem,
+                              const tessera_eigen_options* options, tessera_eigen_result* result,
+                              tessera_completion** completion);
 
 /** The fastest options, found while a program solves its own problems: tessera_eigensolve takes the options of next, and record the
     seconds that it took; when all candidates have been tried, next gives the best one. See tessera/eigensolve_tuner.hpp. */
@@ -114,8 +120,8 @@ int tessera_eigen_tuner_next(const tessera_eigen_tuner* tuner, tessera_eigen_opt
 /** Collective. seconds: those of a solve with the options of next; infinity where it has failed. */
 int tessera_eigen_tuner_record(tessera_eigen_tuner* tuner, double seconds);
 /** The fastest so far, its seconds (infinity before the first), how many candidates there are and were tried; null: not wanted. */
-int tessera_eigen_tuner_best(const tessera_eigen_tuner* tuner, tessera_eigen_options* options, double* seconds,
-                             tessera_index* candidates, tessera_index* tried);
+int tessera_eigen_tuner_best(const tessera_eigen_tuner* tuner, tessera_eigen_options* options,
+                             double* seconds, tessera_index* candidates, tessera_index* tried);
 /** To a file, and on from there. Collective. */
 int tessera_eigen_tuner_save(const tessera_eigen_tuner* tuner, const char* path);
 int tessera_eigen_tuner_load(tessera_eigen_tuner* tuner, const char* path);

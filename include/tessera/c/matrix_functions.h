@@ -50,28 +50,32 @@ typedef struct tessera_function_options {
 void tessera_function_options_init(tessera_function_options* options);
 
 /** The result is to be freed by the caller; it is made with success alone. `report` may be null. */
-int tessera_matrix_sign(const tessera_block_matrix* a, const tessera_function_options* options, tessera_iteration_report* report,
-                        tessera_block_matrix** result);
+int tessera_matrix_sign(const tessera_block_matrix* a, const tessera_function_options* options,
+                        tessera_iteration_report* report, tessera_block_matrix** result);
 /** Z with Z^H A Z = I; `start`: a former Z of a matrix nearby, or null. */
-int tessera_inverse_factor(const tessera_block_matrix* a, const tessera_block_matrix* start, const tessera_function_options* options,
-                           tessera_iteration_report* report, tessera_block_matrix** result);
+int tessera_inverse_factor(const tessera_block_matrix* a, const tessera_block_matrix* start,
+                           const tessera_function_options* options, tessera_iteration_report* report,
+                           tessera_block_matrix** result);
 /** A^{-1}; `start`: an approximation, or null. */
-int tessera_matrix_inverse(const tessera_block_matrix* a, const tessera_block_matrix* start, const tessera_function_options* options,
-                           tessera_iteration_report* report, tessera_block_matrix** result);
+int tessera_matrix_inverse(const tessera_block_matrix* a, const tessera_block_matrix* start,
+                           const tessera_function_options* options, tessera_iteration_report* report,
+                           tessera_block_matrix** result);
 /** A^{1/2} and A^{-1/2} */
 int tessera_matrix_square_roots(const tessera_block_matrix* a, const tessera_function_options* options,
-                                tessera_iteration_report* report, tessera_block_matrix** root, tessera_block_matrix** inverse_root);
+                                tessera_iteration_report* report, tessera_block_matrix** root,
+                                tessera_block_matrix** inverse_root);
 /** A^{-1/p}, p = options->root */
 int tessera_matrix_inverse_root(const tessera_block_matrix* a, const tessera_function_options* options,
                                 tessera_iteration_report* report, tessera_block_matrix** result);
 int tessera_matrix_exponential(const tessera_block_matrix* a, const tessera_function_options* options,
                                tessera_iteration_report* report, tessera_block_matrix** result);
 /** log det A */
-int tessera_log_determinant(const tessera_block_matrix* a, const tessera_function_options* options, tessera_iteration_report* report,
-                            double* value);
+int tessera_log_determinant(const tessera_block_matrix* a, const tessera_function_options* options,
+                            tessera_iteration_report* report, double* value);
 /** McWeeny's purification of a density matrix in the metric of S (null: the identity). */
-int tessera_purify(const tessera_block_matrix* density, const tessera_block_matrix* overlap, const tessera_function_options* options,
-                   tessera_iteration_report* report, tessera_block_matrix** result);
+int tessera_purify(const tessera_block_matrix* density, const tessera_block_matrix* overlap,
+                   const tessera_function_options* options, tessera_iteration_report* report,
+                   tessera_block_matrix** result);
 
 #ifdef __cplusplus
 }

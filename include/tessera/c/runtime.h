@@ -36,7 +36,8 @@ void tessera_runtime_options_init(tessera_runtime_options* options);
 int tessera_runtime_create(const tessera_runtime_options* options, tessera_runtime** runtime);
 /** On the ranks of a communicator, given by its Fortran handle: MPI_Comm_c2f(communicator). Collective. It may be freed afterwards.
     MPI must have been initialised with MPI_THREAD_MULTIPLE where there are several ranks. */
-int tessera_runtime_create_on(int fortran_communicator, const tessera_runtime_options* options, tessera_runtime** runtime);
+int tessera_runtime_create_on(int fortran_communicator, const tessera_runtime_options* options,
+                              tessera_runtime** runtime);
 /** Ends it; collective. What belongs to it (matrices, completions) must have been freed. Null is allowed. */
 void tessera_runtime_free(tessera_runtime* runtime);
 /** Ends the default Runtime, if there is one. */

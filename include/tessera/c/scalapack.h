@@ -28,21 +28,23 @@ extern "C" {
      gvd:                                  A z = lambda B z, B positive definite
      gvd_factorized:                       b holds B's Cholesky factor: L in its lower triangle ('L') or U in its upper one
      ..._partial_spectrum(..., first, last, info): eigenvalues number first to last, from 1, ascending */
-#define TESSERA_SCALAPACK_(T, R, P, S)                                                                                             \
-  void tessera_##P##S##evd(char uplo, int n, T* a, int ia, int ja, const int desca[9], R* w, T* z, int iz, int jz,                 \
-                           const int descz[9], int* info);                                                                         \
-  void tessera_##P##S##evd_partial_spectrum(char uplo, int n, T* a, int ia, int ja, const int desca[9], R* w, T* z, int iz,        \
-                                            int jz, const int descz[9], int64_t first, int64_t last, int* info);                   \
-  void tessera_##P##S##gvd(char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b, int ib, int jb,                       \
-                           const int descb[9], R* w, T* z, int iz, int jz, const int descz[9], int* info);                         \
-  void tessera_##P##S##gvd_partial_spectrum(char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b, int ib, int jb,      \
-                                            const int descb[9], R* w, T* z, int iz, int jz, const int descz[9],                    \
-                                            int64_t first, int64_t last, int* info);                                               \
-  void tessera_##P##S##gvd_factorized(char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b, int ib, int jb,            \
-                                      const int descb[9], R* w, T* z, int iz, int jz, const int descz[9], int* info);              \
-  void tessera_##P##S##gvd_partial_spectrum_factorized(char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b, int ib,   \
-                                                       int jb, const int descb[9], R* w, T* z, int iz, int jz,                     \
-                                                       const int descz[9], int64_t first, int64_t last, int* info);
+#define TESSERA_SCALAPACK_(T, R, P, S)                                                                       \
+  void tessera_##P##S##evd(char uplo, int n, T* a, int ia, int ja, const int desca[9], R* w, T* z, int iz,   \
+                           int jz, const int descz[9], int* info);                                           \
+  void tessera_##P##S##evd_partial_spectrum(char uplo, int n, T* a, int ia, int ja, const int desca[9],      \
+                                            R* w, T* z, int iz, int jz, const int descz[9], int64_t first,   \
+                                            int64_t last, int* info);                                        \
+  void tessera_##P##S##gvd(char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b, int ib, int jb, \
+                           const int descb[9], R* w, T* z, int iz, int jz, const int descz[9], int* info);   \
+  void tessera_##P##S##gvd_partial_spectrum(                                                                 \
+      char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b, int ib, int jb, const int descb[9],  \
+      R* w, T* z, int iz, int jz, const int descz[9], int64_t first, int64_t last, int* info);               \
+  void tessera_##P##S##gvd_factorized(char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b,      \
+                                      int ib, int jb, const int descb[9], R* w, T* z, int iz, int jz,        \
+                                      const int descz[9], int* info);                                        \
+  void tessera_##P##S##gvd_partial_spectrum_factorized(                                                      \
+      char uplo, int n, T* a, int ia, int ja, const int desca[9], T* b, int ib, int jb, const int descb[9],  \
+      R* w, T* z, int iz, int jz, const int descz[9], int64_t first, int64_t last, int* info);
 
 /* Pointers to complex numbers are void, which C's and C++'s complex types convert to. */
 TESSERA_SCALAPACK_(float, float, ps, sy)

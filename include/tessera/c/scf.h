@@ -21,13 +21,13 @@ typedef int (*tessera_scf_functional)(tessera_index channels, const tessera_bloc
 
 typedef struct tessera_scf_channel {
   double electrons;
-  double occupation;                       /**< 2 for closed shells, 1 for a spin channel */
-  const tessera_block_matrix* density;     /**< where it begins: one of the two, the other null */
+  double occupation;                   /**< 2 for closed shells, 1 for a spin channel */
+  const tessera_block_matrix* density; /**< where it begins: one of the two, the other null */
   const tessera_block_matrix* hamiltonian;
 } tessera_scf_channel;
 
 typedef struct tessera_scf_problem {
-  int type;                                   /**< of all matrices */
+  int type; /**< of all matrices */
   tessera_scf_functional functional;
   void* functional_user;
   const tessera_block_matrix* overlap;        /**< or null: the identity */
@@ -38,15 +38,15 @@ typedef struct tessera_scf_problem {
 void tessera_scf_problem_init(tessera_scf_problem* problem);
 
 typedef struct tessera_scf_options {
-  int method;               /**< enum tessera_scf_method */
-  double mixing;            /**< of simple and linear */
-  tessera_index history;    /**< of pulay */
+  int method;            /**< enum tessera_scf_method */
+  double mixing;         /**< of simple and linear */
+  tessera_index history; /**< of pulay */
   tessera_index inner_steps;
   double tolerance;         /**< of the commutator */
   double energy_tolerance;  /**< for each electron */
   tessera_index iterations; /**< at most */
   tessera_density_options density;
-  tessera_monitor monitor;  /**< of the steps of the self-consistent field, or null */
+  tessera_monitor monitor; /**< of the steps of the self-consistent field, or null */
   void* monitor_user;
 } tessera_scf_options;
 void tessera_scf_options_init(tessera_scf_options* options);
@@ -69,8 +69,8 @@ typedef struct tessera_scf_result {
 
 /** Computes, and waits; `states`: one for each channel. Matrices are there with success, and with TESSERA_ITERATIONS_EXHAUSTED and
     TESSERA_STOPPED. Collective. */
-int tessera_scf(tessera_runtime* runtime, const tessera_scf_problem* problem, const tessera_scf_options* options,
-                tessera_scf_state* states, tessera_scf_result* result);
+int tessera_scf(tessera_runtime* runtime, const tessera_scf_problem* problem,
+                const tessera_scf_options* options, tessera_scf_state* states, tessera_scf_result* result);
 
 #ifdef __cplusplus
 }

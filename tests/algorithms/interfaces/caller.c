@@ -4,7 +4,6 @@
    A program in C alone: the header is C99, and its structures are what the library takes them for. */
 #include <math.h>
 #include <stdio.h>
-
 #include <tessera.h>
 
 static int failures = 0;
@@ -47,7 +46,8 @@ static void multiply_blocks(tessera_runtime* runtime) {
   expect(!tessera_block_layout_create(runtime, 2, sizes, 0, NULL, TESSERA_NO_SYMMETRY, &layout), "layout");
   expect(!tessera_block_matrix_from_dense(runtime, TESSERA_DOUBLE, layout, a, 3, 0, &matrix), "from dense");
   expect(!tessera_block_copy(NULL, matrix, &product), "copy");
-  expect(!tessera_multiply(NULL, TESSERA_AS_IS, matrix, TESSERA_AS_IS, matrix, NULL, product, NULL, NULL), "multiply");
+  expect(!tessera_multiply(NULL, TESSERA_AS_IS, matrix, TESSERA_AS_IS, matrix, NULL, product, NULL, NULL),
+         "multiply");
   expect(!tessera_block_matrix_to_dense(product, c, 3), "to dense");
   for (k = 0; k < 9; ++k) expect(c[k] == expected[k], "an element of the square");
   tessera_block_matrix_free(product);
