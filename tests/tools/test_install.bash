@@ -21,7 +21,7 @@ prefix=$work/prefix
 install_tree() {
   "$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
   local name
-  for name in version.hpp tessera.hpp libtessera.so libtessera_matgen.so tessera.pc tesseraConfig.cmake; do
+  for name in version.hpp tessera.hpp libtessera.so libtessera_matgen.so measure_buses tessera.pc tesseraConfig.cmake; do
     [[ -n $(find "$prefix" -name "$name") ]] || { echo "missing: $name"; return 1; }
   done
   # Only public headers are installed, and they include only each other and the standard library.

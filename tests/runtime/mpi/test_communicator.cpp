@@ -41,7 +41,9 @@ TEST(HostsCommunicator, MayBeFreedBeforeTheRuntimeIsUsed) {
   Sequence sequence(runtime);
   sequence.insert(SetZero<double>{.a = data});
   EXPECT_TRUE(sequence.wait().ok());
-  EXPECT_EQ(difference(download<double>(data), Matrix<double>(4, 4)), 0);
+  if (data.local()) {
+    EXPECT_EQ(difference(download<double>(data), Matrix<double>(4, 4)), 0);
+  }
 }
 
 TEST(HostsCommunicator, EachRankAloneOnItsOwn) {
