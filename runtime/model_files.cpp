@@ -186,9 +186,12 @@ std::string flaw_of_bus_config(std::string_view text, BusNodes& nodes) {
       return value;
     };
     number("number of CPUs", 1, 1u << 20);
-    nodes = {number("number of NUMA nodes", 1, 4096), 0};
-    for (int type = STARPU_CPU_RAM + 1; type < STARPU_NRAM; ++type)
-      nodes.devices += number("number of devices", 0, 4096);
+    nodes = {number("number of NUMA nodes", 1, 4096)};
+    for (int type = STARPU_CPU_RAM + 1; type < STARPU_NRAM; ++type) {
+      const unsigned count = number("number of devices", 0, 4096);
+      nodes.devices += count;
+      if (type == STARPU_CUDA_RAM) nodes.gpus = count;
+    }
     if (lines.next()) lines.fail("is beyond the end");
   });
 }

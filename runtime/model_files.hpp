@@ -22,6 +22,7 @@ std::string flaw_of_codelet_file(std::string_view text);
 /// The nodes in a file of buses, from bus/HOST.config.
 struct BusNodes {
   unsigned numa = 0, devices = 0;
+  unsigned gpus = 0;  ///< CUDA's, of the devices
 };
 /// @return empty: nothing is wrong, and `nodes` is set
 std::string flaw_of_bus_config(std::string_view text, BusNodes& nodes);

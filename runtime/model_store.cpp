@@ -19,31 +19,12 @@ namespace fs = std::filesystem;
 const fs::path codelet_folder = fmt::format("codelets/{}", model_file_version);
 const fs::path bus_folder = "bus";
 
-/// Files of the buses that StarPU reads; config first, since the others depend on it.
-/// With the descriptions for simulations, which StarPU would derive from the whole machine at each start.
-constexpr const char* bus_files[] = {"config",    "affinity",        "latency",
-                                     "bandwidth", "platform.v4.xml", "platform.xml"};
-
 std::vector<fs::path> files_in(const fs::path& directory) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
     files.push_back(entry->path());
   return files;
-}
-
-std::string flaw_of_bus_file(const std::string& what, const std::string& bytes,
-                             std::optional<BusNodes>& nodes) {
-  if (what == "config") {
-    BusNodes found;
-    std::string flaw = flaw_of_bus_config(bytes, found);
-    if (flaw.empty()) nodes = found;
-    return flaw;
-  }
-  if (what == "affinity") return flaw_of_bus_affinity(bytes, nodes);
-  if (what == "latency" || what == "bandwidth") return flaw_of_bus_matrix(bytes, nodes);
-  // Descriptions for a simulator, which the library does not read.
-  return bytes.starts_with("<?xml") && bytes.ends_with("</platform>\n") ? "" : "is cut off";
 }
 
 /// A directory that can be written or made.
@@ -103,34 +84,68 @@ void ModelStore::fetch_codelet(const std::string& codelet) {
     if (fetch_codelet_from(directory / name, name, true)) return;
 }
 
-/// The files of one place belong together: they are taken from the first that knows its configuration.
-bool ModelStore::fetch_buses_from(const fs::path& folder, const std::string& prefix, bool may_move) {
+fs::path ModelStore::bus_file(const std::string& what) const {
+  return bus_folder / (host_ + '.' + what);
+}
+
+/// The files of one place belong together: they are taken from the first that knows the machine.
+bool ModelStore::fetch_buses_from(const fs::path& folder, const std::string& prefix, bool may_move,
+                                  const std::optional<BusMachine>& machine) {
   std::optional<BusNodes> nodes;
+  BusFiles files;
   for (const std::string what : bus_files) {
     const fs::path file = folder / (prefix + what);
     const FileContent content = read_whole_file(file, largest_model_file);
     if (!content.absent) {
       const std::string flaw =
           content.flaw.empty() ? flaw_of_bus_file(what, content.bytes, nodes) : content.flaw;
-      if (!flaw.empty()) {
-        set_aside(file, flaw, may_move);
-      } else {
-        const fs::path name = bus_folder / (host_ + '.' + what);
-        put(name, content.bytes);
-        known_[name] = hash_of_lines(content.bytes);
-      }
+      flaw.empty() ? (void)(files[what] = content.bytes) : set_aside(file, flaw, may_move);
     }
-    if (!nodes) return false;
+    if (!nodes || (machine && !fits(*nodes, *machine))) return false;
   }
+  if (machine && files.size() < bus_files.size()) return false;
+  // StarPU would measure anew for another number of CPUs, too, on which nothing depends.
+  if (machine) files["config"] = bus_config(*machine);
+  put_buses(files);
+  for (const auto& [what, bytes] : files) known_[bus_file(what)] = hash_of_lines(bytes);
   return true;
 }
 
-void ModelStore::fetch_buses() {
+void ModelStore::put_buses(const BusFiles& files) {
+  for (const auto& [what, bytes] : files) put(bus_file(what), bytes);
+}
+
+bool ModelStore::has_buses() const {
+  std::error_code error;
+  return fs::exists(work_ / bus_file("config"), error);
+}
+
+std::string ModelStore::read_measured_buses(const BusMachine& machine, BusFiles& files) const {
+  std::optional<BusNodes> nodes;
+  std::string flaw;
+  for (const std::string what : bus_files) {
+    const FileContent content = read_whole_file(work_ / bus_file(what), largest_model_file);
+    if (flaw.empty() && content.absent) flaw = fmt::format("it has left no file {}", what);
+    if (flaw.empty())
+      flaw = content.flaw.empty() ? flaw_of_bus_file(what, content.bytes, nodes) : content.flaw;
+    if (flaw.empty() && !fits(*nodes, machine))
+      flaw = fmt::format("it has found {} NUMA nodes and {} GPUs, where this process finds {} and {}",
+                         nodes->numa, nodes->gpus, machine.numa, machine.gpus);
+    files[what] = content.bytes;
+  }
+  std::error_code error;
+  for (const std::string what : bus_files)
+    if (!flaw.empty()) fs::remove(work_ / bus_file(what), error);
+  return flaw;
+}
+
+bool ModelStore::fetch_buses(const std::optional<BusMachine>& machine) {
   const std::string prefix = host_ + '.';
-  bool found = !models_.store.empty() && fetch_buses_from(models_.store / bus_folder, prefix, true);
-  if (!found && models_.set_has_transfers) found = fetch_buses_from(models_.set / bus_folder, "", false);
+  bool found = !models_.store.empty() && fetch_buses_from(models_.store / bus_folder, prefix, true, machine);
+  if (!found && models_.set_has_transfers)
+    found = fetch_buses_from(models_.set / bus_folder, "", false, machine);
   for (const fs::path& directory : models_.others)
-    if (!found) found = fetch_buses_from(directory / bus_folder, prefix, true);
+    if (!found) found = fetch_buses_from(directory / bus_folder, prefix, true, machine);
   if (models_.store.empty() || !can_be_written(models_.store)) {
     say(LogLevel::info,
         models_.store.empty()
@@ -138,6 +153,7 @@ void ModelStore::fetch_buses() {
             : fmt::format("what StarPU measures is not kept: {} cannot be written", models_.store.string()));
     told_ = true;
   }
+  return found;
 }
 
 std::string ModelStore::flaw_of(const fs::path& name, const std::string& bytes) const {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 
 #include <tessera/runtime.hpp>
 #include <tessera/runtime/alarm.hpp>
+#include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/mpi_headers.hpp>
 #include <tessera/runtime/remote_copies.hpp>
@@ -97,13 +99,13 @@ struct Runtime::Detail {
   bool sends_from_gpus = false;  ///< see gpu_messages.hpp
   unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
   const std::shared_ptr<detail::RemoteCopies> remote_copies = std::make_shared<detail::RemoteCopies>();
-  int saved_blas_threads = 1;
   const pid_t process = ::getpid();  ///< that made the Runtime
   std::unique_ptr<detail::StarpuSurroundings> surroundings;
   std::atomic<std::uint64_t> sequences = 0;  ///< made so far
   std::atomic<std::uint64_t> waits = 0;      ///< see host_waits
   std::atomic<int> active_sequences = 0;     ///< workers are paused at 0
   std::mutex pause_mutex;
+  std::optional<detail::OneBlasThread> one_blas_thread;  ///< while there are active sequences
   bool paused = false;
   /// Copies and memory on the host may be the work of workers: with GPUs, and ever after in the process, as
   /// StarPU 1.4 goes on to take the workers of its earlier lives into account.

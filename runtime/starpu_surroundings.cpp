@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -54,7 +55,6 @@ StarpuSurroundings::StarpuSurroundings(const PerformanceModels& models,
   for (std::size_t k = 0; k < codelets_.size(); ++k) fetched_[k] = codelets_[k].empty();
   try {
     store_.emplace(models, host, directory_, log);
-    store_->fetch_buses();
   } catch (const std::exception& failure) {
     throw RuntimeError(failure.what());
   }
@@ -124,6 +124,27 @@ bool needs_codelet_models(const std::string& scheduler) {
          (calibrate && std::atoi(calibrate) > 0);
 }
 
+#if TESSERA_WITH_MPI
+namespace {
+
+std::string name_of_thread_level(int level) {
+  return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE (as MPI_Init does)"
+         : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                                          : fmt::format("level {}", level);
+}
+
+#ifdef OPEN_MPI
+constexpr const char* advice_for_thread_level =
+    " (with Open MPI, OMPI_MPI_THREAD_LEVEL=3 in the environment does this for a program that calls "
+    "MPI_Init)";
+#else
+constexpr const char* advice_for_thread_level = "";
+#endif
+
+}  // namespace
+#endif
+
 void require_unfinished_mpi() {
 #if TESSERA_WITH_MPI
   int finalised = 0;
@@ -150,7 +171,10 @@ void require_usable_mpi(Communicator communicator) {
   MPI_Comm_size(comm, &size);
   MPI_Query_thread(&provided);
   if (size > 1 && provided < MPI_THREAD_MULTIPLE)
-    throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
+    throw RuntimeError(
+        fmt::format("MPI was initialised with {}, and several ranks need MPI_Init_thread with "
+                    "MPI_THREAD_MULTIPLE{}",
+                    name_of_thread_level(provided), advice_for_thread_level));
 #endif
 }
 

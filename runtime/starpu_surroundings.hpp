@@ -21,8 +21,8 @@
 /// The environment of StarPU while it runs: its directory, and a process that it can run in.
 namespace tessera::detail {
 
-/// The directory of StarPU for one run. It is made with the kept measurements (ModelStore) and removed at the
-/// end. StarPU never uses the user's home, since it ends the program where it cannot write.
+/// The directory of StarPU for one run. The kept measurements come into it (ModelStore), and it is removed at
+/// the end. StarPU never uses the user's home, since it ends the program where it cannot write.
 class StarpuSurroundings {
  public:
   /// `codelets`: whose models StarPU shall find, by the number of the codelet; empty: not that one.
@@ -33,6 +33,8 @@ class StarpuSurroundings {
   StarpuSurroundings& operator=(const StarpuSurroundings&) = delete;
 
   const std::filesystem::path& directory() const noexcept { return directory_; }
+  /// Before StarPU starts.
+  ModelStore& models() noexcept { return *store_; }
   /// Before a codelet's first task: StarPU then reads its model. (All of them would take as long as the rest
   /// of the start.) Any thread may call this.
   void fetch_model(int codelet) noexcept {

@@ -7,6 +7,7 @@
 #include <tessera/codelets/block_sparse/vectors/krylov.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/multiply_vectors.hpp>
+#include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::detail {
@@ -38,6 +39,7 @@ RitzEnds ritz_ends(const KrylovMatrix& h) {
   const Index k = h.size();
   std::vector<double> values(static_cast<std::size_t>(k)), vector(values.size()), work(20 * values.size());
   std::vector<int> iwork(10 * values.size() + 2);
+  const OneBlasThread same_on_all_ranks;
   const auto end = [&](Index i) {
     std::vector<double> diagonal = h.diagonal, beside = h.beside;
     const int info = blas::stevr(k, diagonal.data(), beside.data(), i + 1, values.data(), vector.data(),

@@ -5,6 +5,7 @@
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/runtime/blas_threads.hpp>
 
 namespace tessera::detail {
 
@@ -41,6 +42,7 @@ SmallMatrix product(Op op_a, const SmallMatrix& a, Op op_b, const SmallMatrix& b
   const Index m = op_a == Op::none ? a.rows : a.cols, k = op_a == Op::none ? a.cols : a.rows;
   const Index n = op_b == Op::none ? b.cols : b.rows;
   SmallMatrix c(m, n);
+  const OneBlasThread same_on_all_ranks;
   if (m > 0 && n > 0 && k > 0)
     blas::gemm(op_a, op_b, m, n, k, 1.0, a.values.data(), a.rows, b.values.data(), b.rows, 0.0,
                c.values.data(), m);
@@ -56,6 +58,7 @@ SmallMatrix symmetric_part(const SmallMatrix& a) {
 
 bool cholesky(SmallMatrix& a) {
   if (a.rows == 0) return true;
+  const OneBlasThread same_on_all_ranks;
   if (blas::potrf(Uplo::lower, a.rows, a.values.data(), a.rows) != 0) return false;
   for (Index j = 0; j < a.rows; ++j)
     for (Index i = 0; i < j; ++i) a(i, j) = 0;
@@ -63,6 +66,7 @@ bool cholesky(SmallMatrix& a) {
 }
 
 void solve_lower(Op op, const SmallMatrix& l, SmallMatrix& b) {
+  const OneBlasThread same_on_all_ranks;
   if (b.rows > 0 && b.cols > 0)
     blas::trsm(Side::left, Uplo::lower, op, Diag::non_unit, b.rows, b.cols, 1.0, l.values.data(), l.rows,
                b.values.data(), b.rows);
@@ -75,6 +79,7 @@ bool symmetric_eigen(SmallMatrix& a, std::vector<double>& values) {
   std::vector<double> work(static_cast<std::size_t>(1 + 6 * n + 2 * n * n));
   std::vector<int> integers(static_cast<std::size_t>(3 + 5 * n));
   double unused = 0;
+  const OneBlasThread same_on_all_ranks;
   return blas::heevd('V', Uplo::lower, n, a.values.data(), n, values.data(), work.data(),
                      static_cast<Index>(work.size()), &unused, 1, integers.data(),
                      static_cast<Index>(integers.size())) == 0;

@@ -13,6 +13,7 @@
 #include <tessera/codelets/common/splitmix.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/require_success.hpp>
 
@@ -84,6 +85,7 @@ void fill_basis(const DensityModel& model, const UnitSpecies& species, Index uni
   for (Index k = 0; k < n * n; ++k) v[k] = random_in_system<W>(key, k);
   std::vector<W> tau(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(64 * n));
   const auto size = static_cast<Index>(work.size());
+  const OneBlasThread same_on_all_ranks;
   const bool good = blas::potrf(Uplo::lower, n, factor.data(), n) == 0 &&
                     blas::geqrf(n, n, v, n, tau.data(), work.data(), size) == 0 &&
                     blas::ungqr(n, n, n, v, n, tau.data(), work.data(), size) == 0;

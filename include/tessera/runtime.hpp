@@ -101,17 +101,17 @@ struct WorkerProfile {
   Index tasks = 0;       ///< that it has run
 };
 
-/// Owns StarPU for its lifetime: starts it on the caller's communicator, sets BLAS to one thread a worker
-/// (restored at the end), pauses the workers while nothing is submitted, and shuts down cleanly. One at a
-/// time in a process; start and stop as often as wanted. Collective over the communicator.
+/// Owns StarPU for its lifetime: starts it on the caller's communicator, pauses the workers while nothing is
+/// submitted, and shuts down cleanly. One at a time in a process; start and stop as often as wanted.
+/// Collective over the communicator, which the caller may free as soon as the Runtime is made.
 ///
-/// Calls on one Runtime come from one thread at a time; functions of the caller's that tasks call run on its
-/// workers, several at once.
+/// Any thread may make, use and end it, one at a time; functions of the caller's that tasks call run on its
+/// workers, several at once. Several ranks need MPI_THREAD_MULTIPLE; one rank needs no MPI, or any.
 ///
-/// With GPUs, StarPU measures the buses when it starts for the first time on a machine (or for other GPUs and
-/// cores than it has figures of), and then resets the visible GPUs: memory, streams and library handles that
-/// the caller made before are gone. Make them after the Runtime, or have the buses measured before
-/// (starpu_calibrate_bus). The calling thread's current GPU stays what it was.
+/// BLAS has one thread while work is in flight, and the caller's number of threads at all other times.
+/// What the caller has on GPUs stays, and so does the calling thread's current GPU: the buses are measured, if
+/// at all, by another process. A process that is forked from this one can end, or start another program; it
+/// cannot use the Runtime. (docs/guide/embedding.md)
 ///
 /// Destroyed by an exception on one of several ranks, or poisoned, it communicates no more: the others are
 /// told, and StarPU stays as it is to the end of the process, which cannot start another Runtime.
@@ -158,7 +158,7 @@ class Runtime {
   double bytes_moved() const;
 
   /// Runs `work` on the calling thread with the workers paused and BLAS set to `threads` threads (a peer
-  /// library).
+  /// library); afterwards BLAS has the caller's number again.
   /// @throws RuntimeError while a sequence is in flight.
   void run_exclusively(int threads, const std::function<void()>& work);
 
@@ -208,7 +208,9 @@ class Runtime {
   void abandon() noexcept;
   void require_gpus() const;
   void prepare_surroundings(const std::string& host);
-  void start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks);
+  struct Start;
+  Start plan_start(int available_cores, bool own_mask, int local_rank, int local_ranks);
+  void start_starpu(const Start& how);
   void agree_on_workers();
   void fill_info();
   void leave() noexcept;

@@ -49,6 +49,7 @@ const std::string config_text =
     "# Current configuration\n16 # Number of CPUs\n1 # Number of NUMA nodes\n2 # Number of CUDA nodes\n"
     "0 # Number of OpenCL nodes\n0 # Number of FPGA nodes\n0 # Number of Disk nodes\n"
     "0 # Number of MPI_MS nodes\n0 # Number of TCPIP_MS nodes\n0 # Number of HIP nodes\n";
+const std::string platform_text = "<?xml version='1.0'?>\n<platform version=\"4\">\n</platform>\n";
 const std::string affinity_text = "# GPU\tNUMA0\t\n0\t0\t\n1\t0\t\n";
 
 std::string matrix_text(int used = 3, int all = 16) {
@@ -76,8 +77,9 @@ TEST(ModelFiles, WhatStarpuWritesIsSound) {
   EXPECT_EQ(flaw_of_bus_config(config_text, nodes), "");
   EXPECT_EQ(nodes.numa, 1u);
   EXPECT_EQ(nodes.devices, 2u);
+  EXPECT_EQ(nodes.gpus, 2u);
   EXPECT_EQ(flaw_of_bus_affinity(affinity_text, nodes), "");
-  EXPECT_EQ(flaw_of_bus_affinity("# GPU\tNUMA0\tNUMA1\t\n0\t1\t0\t\n0\t0\t1\t\n", BusNodes{2, 2}), "");
+  EXPECT_EQ(flaw_of_bus_affinity("# GPU\tNUMA0\tNUMA1\t\n0\t1\t0\t\n0\t0\t1\t\n", BusNodes{2, 2, 2}), "");
   EXPECT_EQ(flaw_of_bus_matrix(matrix_text(), nodes), "");
   EXPECT_EQ(flaw_of_bus_matrix(matrix_text(3, 32), nodes), "") << "a StarPU with room for more nodes";
 }
@@ -106,7 +108,7 @@ TEST(ModelFiles, CutAnywhereIsDamaged) {
   BusNodes nodes;
   for (std::size_t length = 0; length < config_text.size(); ++length)
     EXPECT_NE(flaw_of_bus_config(config_text.substr(0, length), nodes), "") << length;
-  const BusNodes right{1, 2};
+  const BusNodes right{1, 2, 2};
   for (std::size_t length = 0; length < affinity_text.size(); ++length)
     EXPECT_NE(flaw_of_bus_affinity(affinity_text.substr(0, length), right), "") << length;
   for (std::size_t length = 0; length < matrix_text().size(); ++length)
@@ -164,18 +166,18 @@ TEST(ModelFiles, WrongNumbersInFilesOfBuses) {
         std::pair("1 #", "0 #"), std::pair("1 #", "1 1 #"), std::pair("2 #", "x #")})
     EXPECT_NE(flaw_of_bus_config(replaced(config_text, old, now), nodes), "") << now;
   EXPECT_NE(flaw_of_bus_config(config_text + "0\n", nodes), "");
-  const BusNodes right{1, 2};
+  const BusNodes right{1, 2, 2};
   for (const auto& [old, now] :
        {std::pair("# GPU", "GPU"), std::pair("\n1\t0", "\n2\t0"), std::pair("\n1\t0", "\n1\t1"),
         std::pair("\n1\t0", "\n1"), std::pair("\n0\t0", "\n0\t-1"), std::pair("\n1\t0", "\n1\t0\t0")})
     EXPECT_NE(flaw_of_bus_affinity(replaced(affinity_text, old, now), right), "") << now;
-  EXPECT_NE(flaw_of_bus_affinity(affinity_text, BusNodes{1, 1}), "");
-  EXPECT_NE(flaw_of_bus_affinity(affinity_text, BusNodes{2, 2}), "");
+  EXPECT_NE(flaw_of_bus_affinity(affinity_text, BusNodes{1, 1, 1}), "");
+  EXPECT_NE(flaw_of_bus_affinity(affinity_text, BusNodes{2, 2, 2}), "");
   for (const auto& [old, now] :
        {std::pair("5.4e+04", "-5.4e+04"), std::pair("5.4e+04", "nan"), std::pair("5.4e+04", "5.4e"),
         std::pair("5.4e+04\t", ""), std::pair("nan\n", "nan\tnan\n"), std::pair("5.4e+04", "")})
     EXPECT_NE(flaw_of_bus_matrix(replaced(matrix_text(), old, now), right), "") << now;
-  EXPECT_NE(flaw_of_bus_matrix(matrix_text(3, 3), BusNodes{1, 3}), "");
+  EXPECT_NE(flaw_of_bus_matrix(matrix_text(3, 3), BusNodes{1, 3, 3}), "");
   EXPECT_NE(flaw_of_bus_matrix(matrix_text(17, 17), right), "") << "more nodes than StarPU has room for";
 }
 
@@ -228,14 +230,17 @@ TEST_F(ModelStoreTest, SoundFilesComeAndChangedOnesAreKept) {
   write(codelet(store(), "unknown.host"), codelet_text());
   for (const auto& [what, text] :
        {std::pair("config", config_text), std::pair("affinity", affinity_text),
-        std::pair("latency", matrix_text()), std::pair("bandwidth", matrix_text())})
+        std::pair("latency", matrix_text()), std::pair("bandwidth", matrix_text()),
+        std::pair("platform.xml", platform_text), std::pair("platform.v4.xml", platform_text)})
     write(store() / "bus" / fmt::format("host.{}", what), text);
+  fs::remove(store() / "bus/host.platform.xml");
+  EXPECT_FALSE(model_store({.store = store()}).fetch_buses(BusMachine{16, 1, 2})) << "one is missing";
   ModelStore models = model_store({.store = store()});
-  models.fetch_buses();
+  EXPECT_TRUE(models.fetch_buses(std::nullopt)) << "for a simulation";
   for (const char* name : {"known", "new"}) models.fetch_codelet(name);
   EXPECT_EQ(read(codelet(work(), "known.host")), codelet_text());
   EXPECT_EQ(std::distance(fs::directory_iterator(work() / "codelets/45"), fs::directory_iterator()), 1);
-  EXPECT_EQ(std::distance(fs::directory_iterator(work() / "bus"), fs::directory_iterator()), 4);
+  EXPECT_EQ(std::distance(fs::directory_iterator(work() / "bus"), fs::directory_iterator()), 5);
 
   write(codelet(work(), "new.host"), codelet_text("new"));
   write(codelet(work(), "empty.host"), "");
@@ -264,7 +269,7 @@ TEST_F(ModelStoreTest, DamagedFilesAreSetAsideWithOneWarning) {
   write(store() / "bus/host.affinity", "# GPU\tNUMA0\t\n0\t0\t\n");
   write(store() / "bus/host.latency", matrix_text());
   ModelStore models = model_store({.store = store()});
-  models.fetch_buses();
+  EXPECT_FALSE(models.fetch_buses(BusMachine{16, 1, 2}));
   for (const char* name : {"a", "b", "c", "d"}) models.fetch_codelet(name);
   ASSERT_EQ(warnings(), 1);
   EXPECT_EQ(messages_.size(), 5u);
@@ -275,7 +280,7 @@ TEST_F(ModelStoreTest, DamagedFilesAreSetAsideWithOneWarning) {
     EXPECT_FALSE(fs::exists(codelet(work(), fmt::format("{}.host", name)))) << name;
   }
   EXPECT_TRUE(fs::exists(store() / "bus/host.affinity.damaged"));
-  EXPECT_TRUE(fs::exists(work() / "bus/host.latency"));
+  EXPECT_FALSE(models.has_buses()) << "those that are left do not do";
 }
 
 TEST_F(ModelStoreTest, ASetComesAfterTheStoreAndIsLeftAlone) {
@@ -283,14 +288,14 @@ TEST_F(ModelStoreTest, ASetComesAfterTheStoreAndIsLeftAlone) {
   write(codelet(set, "both"), codelet_text("set"));
   write(codelet(set, "set"), codelet_text("set"));
   write(codelet(set, "broken"), "44\n");
-  write(set / "bus/config", config_text);
+  for (const auto& [what, text] : nominal_bus_files({16, 1, 2})) write(set / "bus" / what, text);
   write(codelet(store(), "both.host"), codelet_text("store"));
   ModelStore models = model_store({.set = set, .set_has_transfers = true, .store = store()});
-  models.fetch_buses();
+  EXPECT_TRUE(models.fetch_buses(BusMachine{16, 1, 2}));
   for (const char* name : {"both", "set", "broken"}) models.fetch_codelet(name);
   EXPECT_EQ(read(codelet(work(), "both.host")), codelet_text("store"));
   EXPECT_EQ(read(codelet(work(), "set.host")), codelet_text("set"));
-  EXPECT_EQ(read(work() / "bus/host.config"), config_text);
+  EXPECT_EQ(read(work() / "bus/host.config"), bus_config({16, 1, 2}));
   EXPECT_FALSE(fs::exists(codelet(work(), "broken.host")));
   EXPECT_TRUE(fs::exists(codelet(set, "broken")));
   EXPECT_EQ(warnings(), 1);
@@ -303,7 +308,7 @@ TEST_F(ModelStoreTest, WhereNothingCanBeKeptOneLineSaysSo) {
   for (const fs::path& place : {fs::path(), directory_ / "file/below"}) {
     messages_.clear();
     ModelStore models = model_store({.store = place});
-    models.fetch_buses();
+    models.fetch_buses(BusMachine{16, 1, 2});
     models.fetch_codelet("new");
     write(codelet(work(), "new.host"), codelet_text());
     models.keep();

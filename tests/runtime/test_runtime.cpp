@@ -12,7 +12,6 @@
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/error.hpp>
-#include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
 #include <tessera/runtime/gpu_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -44,30 +43,14 @@ Matrix<double> small_integers(Index n, int seed) {
 }
 
 TEST(Runtime, StartsAndStopsSeveralTimes) {
-  const int before = blas_threads();
-  set_blas_threads(2);
   for (int round = 0; round < 4; ++round) {
     Runtime runtime({.cores = 1 + round % 2, .gpus = 0});
     EXPECT_EQ(runtime.workers(), 1 + round % 2);
     EXPECT_EQ(runtime.info().cpu_workers, 1 + round % 2);
     EXPECT_EQ(runtime.rank(), 0);
     EXPECT_EQ(runtime.size(), 1);
-    EXPECT_EQ(blas_threads(), 1);
     EXPECT_THROW(Runtime second, RuntimeError);
   }
-  EXPECT_EQ(blas_threads(), 2);
-  set_blas_threads(before);
-}
-
-TEST(Runtime, RunsExclusivelyWithTheThreadsAskedFor) {
-  Runtime runtime({.cores = 2});
-  int inside = 0;
-  runtime.run_exclusively(2, [&] { inside = blas_threads(); });
-  EXPECT_EQ(inside, 2);
-  EXPECT_EQ(blas_threads(), 1);
-  EXPECT_THROW(runtime.run_exclusively(2, [] { throw std::runtime_error("from the work"); }),
-               std::runtime_error);
-  EXPECT_EQ(blas_threads(), 1);
 }
 
 TEST(Runtime, RunsOnAllCpuWorkersAtOnce) {

@@ -3,17 +3,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <map>
-#include <optional>
 #include <sstream>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <starpu.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <tests/support/runtime_test.hpp>
+#include <tests/support/variables.hpp>
 #include <unistd.h>
 
 #include <tessera/error.hpp>
@@ -22,32 +19,12 @@
 #include <tessera/runtime/model_store.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
-#if TESSERA_WITH_MPI
-#include <mpi.h>
-#endif
 
 namespace tessera::test {
 using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Sets environment variables for one test.
-class Variables {
- public:
-  ~Variables() {
-    for (const auto& [name, value] : saved_)
-      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
-  }
-  void set(const std::string& name, const char* value) {
-    const char* old = std::getenv(name.c_str());
-    saved_.emplace(name, old ? std::optional<std::string>(old) : std::nullopt);
-    value ? setenv(name.c_str(), value, 1) : unsetenv(name.c_str());
-  }
-
- private:
-  std::map<std::string, std::optional<std::string>> saved_;
-};
 
 std::string refusal_of(const std::string& name, const char* value) {
   Variables variables;
@@ -96,71 +73,6 @@ TEST(StarpuEnvironment, TheRuntimeRefusesItAndStartsAfterwards) {
   Runtime runtime({.cores = 1, .gpus = 0});
   EXPECT_EQ(runtime.workers(), 1);
 }
-
-/// Runs `work` in a forked process. @return its exit status; 142 if it hangs
-int in_child(const std::function<int()>& work) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    int code = 99;
-    try {
-      code = work();
-    } catch (const std::exception&) {
-    }
-    ::_exit(code);
-  }
-  int status = 0;
-  if (::waitpid(child, &status, 0) != child) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-TEST(HostProgram, AForkedProcessCannotUseTheRuntimeOfTheOther) {
-  auto runtime = std::make_unique<Runtime>(RuntimeOptions{.cores = 2, .gpus = 0});
-  const auto refused = [](const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const RuntimeError& error) {
-      return std::string(error.what()).find("forked") != std::string::npos ? 7 : 8;
-    }
-    return 9;
-  };
-  EXPECT_EQ(in_child([&] { return refused([&] { Sequence sequence(*runtime); }); }), 7);
-  EXPECT_EQ(in_child([&] { return refused([&] { Runtime other; }); }), 7);
-  EXPECT_EQ(in_child([&] { return runtime.reset(), 6; }), 6);
-  Sequence sequence(*runtime);
-  EXPECT_TRUE(sequence.wait().ok());
-}
-
-TEST(HostProgram, AfterTheRuntimeHasEndedAForkedProcessCanHaveItsOwn) {
-  { Runtime runtime({.cores = 1, .gpus = 0}); }
-  EXPECT_EQ(in_child([] {
-              Runtime runtime({.cores = 1, .gpus = 0});
-              Sequence sequence(runtime);
-              return sequence.wait().ok() ? 5 : 4;
-            }),
-            5);
-}
-
-TEST(HostProgram, AStarpuOfTheHostsIsNotTouched) {
-  starpu_conf conf;
-  starpu_conf_init(&conf);
-  conf.ncpus = 1;
-  conf.ncuda = 0;
-  ASSERT_EQ(starpu_init(&conf), 0);
-  EXPECT_THROW(Runtime runtime, RuntimeError);
-  EXPECT_EQ(starpu_is_initialized(), 1);
-  starpu_shutdown();
-  Runtime runtime({.cores = 1, .gpus = 0});
-}
-
-#if TESSERA_WITH_MPI
-TEST(HostProgram, CommunicatorsThatAreNone) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (initialised) GTEST_SKIP() << "MPI is in use";
-  EXPECT_THROW(Runtime({}, Communicator::from_fortran(0)), RuntimeError);
-}
-#endif
 
 TEST(PrivateDirectory, TheFirstPlaceThatWillDo) {
   Variables variables;

@@ -227,6 +227,7 @@ int run_calibrate(const CalibrateProgramOptions& options) {
   for (bool first = true, last = false; !last; first = false) {
     // 2: the first pass discards earlier measurements. 1: later passes add to them.
     setenv("STARPU_CALIBRATE", first ? "2" : "1", 1);
+    setenv("STARPU_BUS_CALIBRATE", first ? "1" : "0", 1);
     Session session(common);
     const RuntimeInfo& info = session.runtime().info();
     const int gpus = info.cuda_workers;
