@@ -102,8 +102,7 @@ struct DeviceHandles : CudaContext {
   }
 };
 
-/// A stream and a cuBLAS handle on it; tests are skipped without a GPU. No Runtime may start while
-/// these exist, because the first Runtime on a machine may reset the device (runtime.hpp).
+/// A stream and a cuBLAS handle on it; tests are skipped without a GPU.
 template <class T>
 class GpuTest : public ::testing::Test {
  protected:

@@ -25,14 +25,25 @@ is_made() {
 
 has_its_starpu() {
   local used
-  used=$(ldd "$work/unpacked/usr/bin/tessera" | grep -F libstarpu) || return 1
+  used=$(ldd "$work/unpacked/usr/bin/tessera" "$work/unpacked/usr/libexec/tessera/measure_buses" | grep -F libstarpu) &&
+    (($(wc -l <<<"$used") >= 2)) || return 1
   ! grep -vF "$work/unpacked/" <<<"$used" || { echo "$used"; return 1; }
   [[ -f $work/unpacked/usr/share/doc/tessera/starpu/COPYING.LGPL && -f $work/unpacked/usr/share/doc/tessera/copyright ]]
 }
 
 runs() { STARPU_NCUDA=0 "$work/unpacked/usr/bin/tessera" eigen --generate random --n 100 --cores 1; }
 
+# StarPU's program that reads traces is in the package, beside StarPU's library.
+reads_traces() {
+  local folder program="$work/unpacked/usr/bin/tessera"
+  folder=$(dirname "$(ldd "$program" | awk '/libstarpu-/ {print $3; exit}')")
+  [[ $folder == "$work/unpacked/"* && -x $folder/starpu_fxt_tool ]] || { echo "no starpu_fxt_tool in '$folder'"; return 1; }
+  STARPU_NCUDA=0 "$program" eigen --generate random --n 100 --cores 1 --quiet --trace "$work/trace" &&
+    "$program" trace "$work/trace" | tee "$work/summary" && grep -F reduce_to_band "$work/summary" >/dev/null
+}
+
 case_of Made is_made
 case_of HasItsStarpu has_its_starpu
 case_of Runs runs
+case_of ReadsTraces reads_traces
 finish_cases

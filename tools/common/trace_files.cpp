@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,10 +20,6 @@
 #include "output_files.hpp"
 #include "session.hpp"
 #include "trace_summary.hpp"
-
-#ifndef TESSERA_STARPU_PREFIX
-#define TESSERA_STARPU_PREFIX ""
-#endif
 
 namespace tessera::program {
 using namespace detail;
@@ -39,6 +36,23 @@ std::vector<std::string> raw_traces(const fs::path& directory) {
       files.push_back(fs::absolute(entry.path()).string());
   std::sort(files.begin(), files.end());
   return files;
+}
+
+/// Where StarPU's program may be that reads its traces: beside StarPU's library (a package that brings StarPU along), in
+/// the folder bin of its prefix, or where the shell finds programs.
+std::vector<std::string> fxt_tools() {
+  std::vector<std::string> tools;
+  Dl_info library;
+  std::error_code error;
+  if (void* symbol = dlsym(RTLD_DEFAULT, "starpu_init");
+      symbol && dladdr(symbol, &library) && library.dli_fname) {
+    const fs::path folder = fs::canonical(library.dli_fname, error).parent_path();
+    if (!error)
+      for (const char* place : {".", "../bin"})
+        tools.push_back((folder / place / "starpu_fxt_tool").lexically_normal().string());
+  }
+  tools.emplace_back("starpu_fxt_tool");
+  return tools;
 }
 
 /// Runs a program without a shell, discards its output, and limits its CPU time to `seconds`.
@@ -92,8 +106,7 @@ void convert(const fs::path& directory) {
   double max_seconds = 120;
   for (const std::string& file : raw) max_seconds += 1e-5 * static_cast<double>(InputFile(file).bytes());
   const TemporaryDirectory work(directory);
-  for (const std::string& tool :
-       {std::string(TESSERA_STARPU_PREFIX "/bin/starpu_fxt_tool"), std::string("starpu_fxt_tool")}) {
+  for (const std::string& tool : fxt_tools()) {
     std::vector<std::string> words{tool, "-d", work.path().string()};
     for (const std::string& file : raw) words.insert(words.end(), {"-i", file});
     const int status = run_silently(words, max_seconds);

@@ -4,36 +4,32 @@
 #include <filesystem>
 #include <vector>
 
-#include <unistd.h>
-
 #include <tests/algorithms/interfaces/c_test.hpp>
 #include <tests/support/eigen_problem.hpp>
+#include <unistd.h>
 
 namespace tessera::test {
 namespace {
 
-template <class T> class CEigensolve : public CTest<T> {};
+template <class T>
+class CEigensolve : public CTest<T> {};
 TYPED_TEST_SUITE(CEigensolve, Scalars);
 
 template <class T>
-tessera_eigen_problem problem_of(const Matrix<T> &a, std::vector<RealOf<T>> &w,
-                                 Matrix<T> *z) {
+tessera_eigen_problem problem_of(const Matrix<T>& a, std::vector<RealOf<T>>& w, Matrix<T>* z) {
   tessera_eigen_problem problem;
   tessera_eigen_problem_init(&problem);
   problem.type = type_letter<T>;
   problem.a = tessera_array(a.data(), a.rows(), a.ld(), 'L');
-  w.assign(static_cast<std::size_t>(std::max<Index>(a.rows(), 1)),
-           RealOf<T>(0));
+  w.assign(static_cast<std::size_t>(std::max<Index>(a.rows(), 1)), RealOf<T>(0));
   problem.values = w.data();
-  if (z)
-    problem.vectors = tessera_array_out(z->data(), z->ld());
+  if (z) problem.vectors = tessera_array_out(z->data(), z->ld());
   return problem;
 }
 
 template <class T>
-void expect_accurate(const Matrix<T> &a, const Matrix<T> *b,
-                     std::vector<RealOf<T>> w, const Matrix<T> &z, Index first,
-                     Index count) {
+void expect_accurate(const Matrix<T>& a, const Matrix<T>* b, std::vector<RealOf<T>> w, const Matrix<T>& z,
+                     Index first, Index count) {
   w.resize(static_cast<std::size_t>(count));
   const auto reference = b ? lapack_eigenvalues(a, *b) : lapack_eigenvalues(a);
   const Matrix<T> vectors = z.block(0, 0, a.rows(), count);
@@ -51,8 +47,7 @@ TYPED_TEST(CEigensolve, AllPairs) {
     std::vector<RealOf<T>> w;
     const auto problem = problem_of(a, w, &z);
     tessera_eigen_result result;
-    ASSERT_C(tessera_eigensolve(this->runtime, &problem, nullptr, &result))
-        << n;
+    ASSERT_C(tessera_eigensolve(this->runtime, &problem, nullptr, &result)) << n;
     EXPECT_EQ(result.count, n);
     EXPECT_EQ(result.first, 0);
     EXPECT_GE(result.seconds, 0);
@@ -66,8 +61,7 @@ TYPED_TEST(CEigensolve, SolversAndRanges) {
   const Index n = 90;
   const auto a = random_hermitian<T>(n, 5);
   const auto reference = lapack_eigenvalues(a);
-  for (const int solver :
-       {TESSERA_TWO_STAGE, TESSERA_ONE_STAGE, TESSERA_VENDOR}) {
+  for (const int solver : {TESSERA_TWO_STAGE, TESSERA_ONE_STAGE, TESSERA_VENDOR}) {
     tessera_eigen_options options;
     tessera_eigen_options_init(&options);
     options.solver = solver;
@@ -88,13 +82,11 @@ TYPED_TEST(CEigensolve, SolversAndRanges) {
     options.above = 0.5 * (reference[29] + reference[30]);
     options.upto = 0.5 * (reference[40] + reference[41]);
     const auto values_alone = problem_of<T>(a, w, nullptr);
-    ASSERT_C(
-        tessera_eigensolve(this->runtime, &values_alone, &options, &result));
+    ASSERT_C(tessera_eigensolve(this->runtime, &values_alone, &options, &result));
     ASSERT_EQ(result.count, 11);
     EXPECT_EQ(result.first, 30);
     for (std::size_t k = 0; k < 11; ++k)
-      EXPECT_NEAR(w[k], reference[30 + k],
-                  100 * n * precision<T> * std::abs(reference.back()));
+      EXPECT_NEAR(w[k], reference[30 + k], 100 * n * precision<T> * std::abs(reference.back()));
   }
 }
 
@@ -111,8 +103,7 @@ TYPED_TEST(CEigensolve, GeneralizedWithAndWithoutAKeptFactor) {
   expect_accurate<T>(a, &b, w, z, 0, n);
 
   Factor factor;
-  ASSERT_C(tessera_cholesky_factor_create(this->runtime, this->type, &problem.b,
-                                          &factor));
+  ASSERT_C(tessera_cholesky_factor_create(this->runtime, this->type, &problem.b, &factor));
   auto with_factor = problem_of(a, w_again, &again);
   with_factor.b_factor = factor;
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -135,8 +126,7 @@ TYPED_TEST(CEigensolve, Submitted) {
   }
   for (std::size_t k = 0; k < 3; ++k) {
     const auto problem = problem_of(a[k], w[k], &z[k]);
-    ASSERT_C(tessera_submit_eigensolve(this->runtime, &problem, nullptr,
-                                       &results[k], &completions[k]));
+    ASSERT_C(tessera_submit_eigensolve(this->runtime, &problem, nullptr, &results[k], &completions[k]));
   }
   for (std::size_t k = 3; k-- > 0;) {
     int done = -1;
@@ -155,12 +145,10 @@ TYPED_TEST(CEigensolve, Tuner) {
   const Index n = 300;
   const auto a = random_hermitian<T>(n, 4);
   tessera_eigen_tuner *tuner = nullptr, *again = nullptr;
-  ASSERT_C(tessera_eigen_tuner_create(this->runtime, this->type, n, 0, nullptr,
-                                      &tuner));
+  ASSERT_C(tessera_eigen_tuner_create(this->runtime, this->type, n, 0, nullptr, &tuner));
   Index candidates = 0, tried = -1;
   double best = 0;
-  ASSERT_C(
-      tessera_eigen_tuner_best(tuner, nullptr, &best, &candidates, &tried));
+  ASSERT_C(tessera_eigen_tuner_best(tuner, nullptr, &best, &candidates, &tried));
   EXPECT_TRUE(std::isinf(best));
   EXPECT_EQ(tried, 0);
   ASSERT_GE(candidates, 2);
@@ -178,11 +166,9 @@ TYPED_TEST(CEigensolve, Tuner) {
   EXPECT_EQ(tried, candidates);
   EXPECT_EQ(best, 11.0 - static_cast<double>(candidates));
   const std::string path =
-      std::filesystem::temp_directory_path() /
-      ("tessera_c_tuner_" + std::to_string(::getpid()) + ".json");
+      std::filesystem::temp_directory_path() / ("tessera_c_tuner_" + std::to_string(::getpid()) + ".json");
   ASSERT_C(tessera_eigen_tuner_save(tuner, path.c_str()));
-  ASSERT_C(tessera_eigen_tuner_create(this->runtime, this->type, n, 0, nullptr,
-                                      &again));
+  ASSERT_C(tessera_eigen_tuner_create(this->runtime, this->type, n, 0, nullptr, &again));
   ASSERT_C(tessera_eigen_tuner_load(again, path.c_str()));
   ASSERT_C(tessera_eigen_tuner_best(again, nullptr, &best, nullptr, &tried));
   EXPECT_EQ(tried, candidates);
@@ -205,48 +191,39 @@ TYPED_TEST(CEigensolve, Failures) {
   std::vector<RealOf<T>> w;
   auto problem = problem_of(a, w, &z);
   problem.b = tessera_array(b.data(), n, b.ld(), 'L');
-  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr),
-            TESSERA_NOT_POSITIVE_DEFINITE);
+  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr), TESSERA_NOT_POSITIVE_DEFINITE);
   EXPECT_STREQ(tessera_last_stage(), "cholesky");
   EXPECT_EQ(tessera_last_index(), 13);
 
   Factor factor;
-  EXPECT_EQ(tessera_cholesky_factor_create(this->runtime, this->type,
-                                           &problem.b, &factor),
+  EXPECT_EQ(tessera_cholesky_factor_create(this->runtime, this->type, &problem.b, &factor),
             TESSERA_NOT_POSITIVE_DEFINITE);
   EXPECT_EQ(tessera_last_index(), 13);
-  EXPECT_EQ(static_cast<tessera_cholesky_factor *>(factor), nullptr);
+  EXPECT_EQ(static_cast<tessera_cholesky_factor*>(factor), nullptr);
 
   a(30, 5) = not_a_number<T>();
   problem = problem_of(a, w, &z);
-  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr),
-            TESSERA_NOT_FINITE);
+  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr), TESSERA_NOT_FINITE);
   EXPECT_STREQ(tessera_last_stage(), "input");
   EXPECT_EQ(tessera_last_index(), 6);
 
-  EXPECT_EQ(tessera_eigensolve(this->runtime, nullptr, nullptr, nullptr),
-            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tessera_eigensolve(this->runtime, nullptr, nullptr, nullptr), TESSERA_INVALID_ARGUMENT);
   tessera_cholesky_factor_free(nullptr);
   problem.type = 'q';
-  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr),
-            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr), TESSERA_INVALID_ARGUMENT);
   problem.type = this->type;
   problem.values = nullptr;
-  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr),
-            TESSERA_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(tessera_last_message()).find("values"),
-            std::string::npos);
+  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr), TESSERA_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tessera_last_message()).find("values"), std::string::npos);
   problem.values = w.data();
   problem.a.ld = n - 1;
-  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr),
-            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, nullptr, nullptr), TESSERA_INVALID_ARGUMENT);
   problem.a.ld = n;
   tessera_eigen_options options;
   tessera_eigen_options_init(&options);
   options.solver = 17;
-  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, &options, nullptr),
-            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tessera_eigensolve(this->runtime, &problem, &options, nullptr), TESSERA_INVALID_ARGUMENT);
 }
 
-} // namespace
-} // namespace tessera::test
+}  // namespace
+}  // namespace tessera::test

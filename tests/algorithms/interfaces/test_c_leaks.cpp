@@ -4,15 +4,14 @@
 #include <functional>
 #include <vector>
 
-#include <unistd.h>
-
 #include <tests/algorithms/interfaces/c_test.hpp>
+#include <unistd.h>
 
 namespace tessera::test {
 namespace {
 
 class CLeaks : public CTest<double> {
-public:
+ public:
   /// Bytes of this process in memory.
   static double resident() {
     std::ifstream file("/proc/self/statm");
@@ -22,12 +21,10 @@ public:
   }
   /// After the first calls, in which caches fill, a thousand more need no
   /// further memory: less than 1 KiB each.
-  static void expect_flat(const std::function<void()> &work) {
-    for (int call = 0; call < 200; ++call)
-      work();
+  static void expect_flat(const std::function<void()>& work) {
+    for (int call = 0; call < 200; ++call) work();
     const double before = resident();
-    for (int call = 0; call < 1000; ++call)
-      work();
+    for (int call = 0; call < 1000; ++call) work();
     EXPECT_LT(resident() - before, 1024.0 * 1000);
   }
 };
@@ -44,8 +41,7 @@ TEST_F(CLeaks, Eigensolve) {
     problem.values = w.data();
     problem.vectors = tessera_array_out(z.data(), n);
     CompletionHandle completion;
-    ASSERT_C(tessera_submit_eigensolve(runtime, &problem, nullptr, nullptr,
-                                       &completion));
+    ASSERT_C(tessera_submit_eigensolve(runtime, &problem, nullptr, nullptr, &completion));
     ASSERT_C(tessera_wait(completion));
   });
 }
@@ -54,20 +50,16 @@ TEST_F(CLeaks, BlockSparseProductsAndFailures) {
   const Index sizes[] = {4, 3, 4};
   const auto a = random_matrix<double>(11, 11, 3);
   Layout layout;
-  ASSERT_C(
-      tessera_block_layout_create(runtime, 3, sizes, 0, nullptr, 'N', &layout));
+  ASSERT_C(tessera_block_layout_create(runtime, 3, sizes, 0, nullptr, 'N', &layout));
   expect_flat([&] {
     BlockMatrix matrix, product, other;
-    ASSERT_C(tessera_block_matrix_from_dense(runtime, 'd', layout, a.data(),
-                                             a.ld(), -1, &matrix));
+    ASSERT_C(tessera_block_matrix_from_dense(runtime, 'd', layout, a.data(), a.ld(), -1, &matrix));
     ASSERT_C(tessera_block_copy(nullptr, matrix, &product));
-    ASSERT_C(tessera_multiply(nullptr, 'N', matrix, 'T', matrix, nullptr,
-                              product, nullptr, nullptr));
+    ASSERT_C(tessera_multiply(nullptr, 'N', matrix, 'T', matrix, nullptr, product, nullptr, nullptr));
     ASSERT_C(tessera_block_convert(nullptr, matrix, &other));
-    EXPECT_EQ(tessera_block_add(nullptr, nullptr, matrix, nullptr, other),
-              TESSERA_INVALID_ARGUMENT);
+    EXPECT_EQ(tessera_block_add(nullptr, nullptr, matrix, nullptr, other), TESSERA_INVALID_ARGUMENT);
   });
 }
 
-} // namespace
-} // namespace tessera::test
+}  // namespace
+}  // namespace tessera::test
