@@ -28,7 +28,9 @@ function(tessera_unity_build target)
     get_filename_component(folder "${source}" DIRECTORY)
     file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${folder}")
     string(MAKE_C_IDENTIFIER "${folder}" group)
-    if((folder STREQUAL "runtime" AND name MATCHES "^[m-z]") OR (folder STREQUAL "tools/common" AND name MATCHES "^[p-z]"))
+    if((folder STREQUAL "runtime" AND name MATCHES "^[m-z]") OR (folder STREQUAL "tools/common" AND name MATCHES "^[p-z]") OR
+       (folder STREQUAL "algorithms/block_sparse" AND name MATCHES "^[m-z]") OR
+       (folder STREQUAL "algorithms/density_matrix" AND name MATCHES "^[h-z]"))
       string(APPEND group "_2")  # the large ones
     endif()
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")

@@ -55,6 +55,7 @@ def main() -> int:
     parser.add_argument("--dtype", default="float64", choices=["float32", "float64", "complex64", "complex128"])
     parser.add_argument("--on", default="host", choices=["host", "gpu"], help="where the arrays are")
     parser.add_argument("--rounds", type=int, default=5, help="timed rounds, after one that warms up")
+    parser.add_argument("--functions", default="", metavar="TEXT", help="only those whose names begin so")
     parser.add_argument("--json", metavar="FILE", help="writes the seconds of all rounds")
     options = parser.parse_args()
     rng = np.random.default_rng(1)
@@ -63,6 +64,7 @@ def main() -> int:
         a = a + 1j * rng.uniform(-1, 1, a.shape)
     a = np.asarray((a + a.conj().T) / 2, dtype=options.dtype)
     ways, wait, fetch = (gpu_ways if options.on == "gpu" else host_ways)(a)
+    ways = {name: solve for name, solve in ways.items() if name.startswith(options.functions)}
 
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     worst = dict.fromkeys(ways, 0.0)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <complex>
@@ -80,11 +81,13 @@ void check_signals();
 template <class Result>
 void wait_for(Completion<Result>& completion, std::atomic<bool>& stop) {
   using namespace std::chrono_literals;
-  std::chrono::microseconds pause = 50us;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
   std::optional<nb::python_error> interrupt;
   while (!completion.ready()) {
+    // What is slept too long is below 1 % of the whole.
+    const auto pause = std::clamp<Clock::duration>((Clock::now() - start) / 128, 20us, 20ms);
     std::this_thread::sleep_for(pause);
-    pause = std::min<std::chrono::microseconds>(pause * 5 / 4, 20ms);
     if (pause < 1ms || interrupt) continue;
     const nb::gil_scoped_acquire with_python;
     if (PyErr_CheckSignals() != 0) {

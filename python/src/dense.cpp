@@ -5,6 +5,8 @@
 #include <new>
 #include <thread>
 
+#include <sys/mman.h>
+
 #include "common.hpp"
 #include "device.hpp"
 
@@ -38,11 +40,16 @@ MatrixInput<T> input_of(const Input& input, const char* name, TiledMatrix<T>& ti
   return {tiles};
 }
 
-/// Memory of the host that is not touched before workers write it.
+/// Memory of the host that is not touched before workers write it, in huge pages where it is large: the kernel gives them
+/// out as they are touched, and small ones take a noticeable time.
 using HostMemory = std::unique_ptr<void, decltype(&std::free)>;
 HostMemory host_memory(std::size_t bytes) {
-  HostMemory memory(std::aligned_alloc(64, (std::max<std::size_t>(bytes, 1) + 63) / 64 * 64), &std::free);
+  constexpr std::size_t huge_page = std::size_t(1) << 21;
+  const std::size_t unit = bytes >= 2 * huge_page ? huge_page : 64;
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
+  HostMemory memory(std::aligned_alloc(unit, rounded), &std::free);
   if (!memory) throw std::bad_alloc();
+  if (unit == huge_page) ::madvise(memory.get(), rounded, MADV_HUGEPAGE);  // a wish
   return memory;
 }
 

@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays of other libraries, on the host and on GPUs."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -129,6 +133,23 @@ def test_torch_on_a_gpu(rng, dtype, n):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+@pytest.mark.parametrize("n", [30, 700])
+def test_jax_on_a_gpu(rng, dtype, n, monkeypatch):
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else JAX takes most of the GPU's memory
+    jax = pytest.importorskip("jax")
+    try:
+        gpu = jax.devices("gpu")[0]
+    except RuntimeError:
+        pytest.skip("JAX sees no GPU")
+    a = hermitian(rng, n, dtype)
+    x = jax.device_put(a, gpu) * 2 / 2  # still under way
+    w, v = tessera.eigh(x)
+    assert isinstance(v, jax.Array) and v.devices() == x.devices() and w.devices() == x.devices()
+    check(a, np.asarray(w), np.asarray(v))
+
+
+@pytest.mark.gpu
 def test_cuda_array_interface(rng):
     cupy = pytest.importorskip("cupy")
 
@@ -140,3 +161,29 @@ def test_cuda_array_interface(rng):
     a = hermitian(rng, 200, np.complex128)
     w, v = tessera.eigh(Wrapped(cupy.asarray(a)))
     check(a, w.get(), v.get())
+
+
+@pytest.mark.gpu
+def test_what_others_have_on_the_gpu_stays(tmp_path):
+    """Arrays from before the first Runtime of a process, on a machine whose buses are not known yet."""
+    pytest.importorskip("cupy")
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no GPU")
+    program = """
+import cupy, numpy as np, torch
+x = cupy.arange(1 << 20)
+t = torch.arange(1 << 20, device="cuda")
+import tessera
+for repetition in range(2):
+    a = cupy.asarray(np.diag(np.arange(300.0)))
+    w, v = tessera.eigh(a)
+    assert abs(w.get() - np.arange(300)).max() < 1e-10
+    tessera.close()
+    assert (x.get() == np.arange(1 << 20)).all() and (t.cpu().numpy() == np.arange(1 << 20)).all()
+    assert float((cupy.asarray(t) * x).sum()) > 0 and abs((v @ v.T - cupy.eye(300)).get()).max() < 1e-12
+print("all there")
+"""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "STARPU_BUS_CALIBRATE": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "all there\n", done.stderr

@@ -185,11 +185,12 @@ int main(int argc, char** argv) {
   const bool on_gpu = argc > 3 && std::string(argv[3]) == "gpu";
   std::vector<Interface> interfaces{{"C++", by_cpp}, {"C", by_c}};
 #ifdef TESSERA_COST_OF_FORTRAN
-  interfaces.push_back(
-      {"Fortran", [](Problem& problem) {
-         require(fortran_eigensolve(problem.n, problem.a.data(), problem.w.data(), problem.z.data()) == 0,
-                 "Fortran");
-       }});
+  if (!on_gpu)
+    interfaces.push_back(
+        {"Fortran", [](Problem& problem) {
+           require(fortran_eigensolve(problem.n, problem.a.data(), problem.w.data(), problem.z.data()) == 0,
+                   "Fortran");
+         }});
 #endif
 #ifdef TESSERA_COST_OF_SCALAPACK
   int provided = 0, context = 0;
