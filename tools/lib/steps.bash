@@ -177,30 +177,32 @@ say_cuda() {
   if [[ $with_cuda == yes ]]; then note "building with CUDA in $build/ ($why)"; else note "building without CUDA in $build/ ($why)"; fi
 }
 
-# setup_tessera: tools/setup for this choice of CUDA.
+# setup_tessera OPTION...: tools/setup for this choice of CUDA, with further options.
 setup_tessera() {
   local option=--no-cuda
   [[ $with_cuda == no ]] || option=--cuda
-  "$root/tools/setup" "$option" ${jobs:+--jobs "$jobs"}
+  "$root/tools/setup" "$option" ${jobs:+--jobs "$jobs"} "$@"
 }
 
 # ---- Tessera ----------------------------------------------------------------------------------------------------------
-# The build folder was configured for this choice of CUDA.
-has_chosen_cuda() {
-  local value=OFF
-  [[ $with_cuda == no ]] || value=ON
-  grep -q "^TESSERA_WITH_CUDA:[A-Z]*=$value\$" "$build/CMakeCache.txt" 2>/dev/null
+# was_configured_with NAME=VALUE...: the build folder has these values.
+was_configured_with() {
+  local choice
+  for choice in "$@"; do
+    grep -q "^${choice%%=*}:[A-Z]*=${choice#*=}\$" "$build/CMakeCache.txt" 2>/dev/null || return 1
+  done
 }
 
 # build_tessera TARGET...: configures the preset where needed and builds the targets in its folder. The caller sets root, jobs
-# (empty: as many as fit), preset, build (the preset's folder) and with_cuda.
+# (empty: as many as fit), preset, build (the preset's folder), with_cuda and choices (further NAME=VALUE for CMake, or none).
 build_tessera() {
   local count=${jobs:-$(parallel_jobs)} cuda=OFF
   [[ $with_cuda == no ]] || cuda=ON
+  local all=("TESSERA_WITH_CUDA=$cuda" ${choices[@]+"${choices[@]}"})
   cd "$root" || fail "cannot enter $root"
   [[ -e $build/build.ninja ]] || need_space "$root" 500 "building Tessera"
-  if [[ ! -e $build/build.ninja || CMakePresets.json -nt $build/build.ninja ]] || ! has_chosen_cuda; then
-    step "configuring Tessera ($preset)" cmake --preset "$preset" "-DTESSERA_WITH_CUDA=$cuda" ||
+  if [[ ! -e $build/build.ninja || CMakePresets.json -nt $build/build.ninja ]] || ! was_configured_with "${all[@]}"; then
+    step "configuring Tessera ($preset)" cmake --preset "$preset" "${all[@]/#/-D}" ||
       fail "Tessera could not be configured: $(grep -A 2 -m 1 'CMake Error' "$log" | tr -s ' \n' ' ') (see $log)"
   fi
   counter=ninja_progress NINJA_STATUS='[%f/%t] ' step "building Tessera ($preset), $count at once" \
