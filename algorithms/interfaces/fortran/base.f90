@@ -12,7 +12,7 @@ module tessera_base
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
   private
-  public :: finish, refuse, text_of, c_text, tessera_message, tessera_stage, tessera_index_of_failure
+  public :: set_flag, finish, refuse, text_of, c_text, tessera_message, tessera_stage, tessera_index_of_failure
 
   integer, parameter, public :: sp = c_float          !< real(4), complex(4)
   integer, parameter, public :: dp = c_double         !< real(8), complex(8)
@@ -110,6 +110,13 @@ contains
       write (error_unit, '(2a)') "tessera: ", tessera_message()
       error stop 1
     end if
+  end subroutine
+
+  !> Takes an option over if it is set.
+  subroutine set_flag(given, flag)
+    logical, allocatable, intent(in) :: given
+    integer(c_int), intent(inout) :: flag
+    if (allocated(given)) flag = merge(1_c_int, 0_c_int, given)
   end subroutine
 
   !> A string of C's; empty for a null pointer.
