@@ -13,6 +13,7 @@ module tessera_base
   implicit none
   private
   public :: set_flag, finish, refuse, text_of, c_text, tessera_message, tessera_stage, tessera_index_of_failure
+  public :: tessera_callback_code
 
   integer, parameter, public :: sp = c_float          !< real(4), complex(4)
   integer, parameter, public :: dp = c_double         !< real(8), complex(8)
@@ -54,6 +55,10 @@ module tessera_base
       import :: c_int64_t
       integer(c_int64_t) :: number
     end function
+    function c_last_callback_code() bind(c, name="tessera_last_callback_code") result(code)
+      import :: c_int
+      integer(c_int) :: code
+    end function
     function c_strlen(text) bind(c, name="strlen") result(length)
       import :: c_ptr, c_size_t
       type(c_ptr), value :: text
@@ -83,6 +88,12 @@ contains
   function tessera_index_of_failure() result(number)
     integer(tessera_index) :: number
     number = c_last_index()
+  end function
+
+  !> After tessera_callback_failed: the status that the caller's procedure has given; 0 if that was on another rank.
+  function tessera_callback_code() result(code)
+    integer :: code
+    code = int(c_last_callback_code())
   end function
 
   !> How a procedure of this interface ends: `code` goes to `status`; without it other than 0 ends the program.
