@@ -366,7 +366,8 @@ contains
     integer, optional, intent(out) :: status
     logical :: good
     good = matrix_type == scalar_type
-    if (.not. good) call refuse(name // ": has the scalar type '" // scalar_type // "', expected that of the matrix, '" &
+    if (.not. good) call refuse(name // ": has the scalar type '" // scalar_type // &
+      "', expected that of the matrix, '" &
       // matrix_type // "'", status)
   end function
 

@@ -18,7 +18,8 @@ module tessera_block_operations
   public :: block_frobenius_norm, block_max_abs_norm, block_gershgorin_norm, block_column_norms, block_checksum
 
   !> What block_function_of_elements computes of every stored element.
-  integer, parameter, public :: element_inverse = 0, element_tanh = 1, element_tanh_derivative = 2, element_artanh = 3, &
+  integer, parameter, public :: element_inverse = 0, element_tanh = 1, element_tanh_derivative = 2, &
+    element_artanh = 3, &
     element_sin = 4, element_cos = 5, element_asin = 6, element_square_root = 7, element_absolute = 8, &
     element_truncate = 9
 
@@ -230,7 +231,8 @@ contains
     allocate (to_rows, source=sizes_in_c(rows - 1))
     allocate (to_cols, source=sizes_in_c(cols - 1))
     call new_matrix(result, a%scalar_type)
-    call finish(c_block_permute(sequence_handle(sequence), a%handle, c_loc(to_rows), c_loc(to_cols), result%handle), status)
+    call finish(c_block_permute(sequence_handle(sequence), a%handle, c_loc(to_rows), c_loc(to_cols), &
+      result%handle), status)
   end subroutine
 
   !> Drops blocks with a Frobenius norm below eps; dropped: their number on all ranks.

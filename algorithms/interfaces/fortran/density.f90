@@ -191,7 +191,8 @@ contains
     common = 0
     if (present(common_chemical_potential)) common = merge(1_c_int, 0_c_int, common_chemical_potential)
     call set_density_options(options, holder, chosen)
-    code = c_density_matrices(size(problems, kind=c_int64_t), c_loc(given), c_loc(weight), common, chosen, c_loc(found), &
+    code = c_density_matrices(size(problems, kind=c_int64_t), c_loc(given), c_loc(weight), common, chosen, &
+      c_loc(found), &
       total)
     do k = 1, size(problems)
       call take_result(found(k), type_of(problems(k)), results(k))

@@ -73,8 +73,8 @@ contains
 
   !> @param solver is not used: Tessera has its own
   !> @param parallel_mode 0: the arrays are whole, on this process; 1: several processes
-  !> @param matrix_format 0: dense (with several processes block-cyclic), 1 and 2: compressed columns, dealt out in a piece
-  !> each or block by block
+  !> @param matrix_format 0: dense (with several processes block-cyclic), 1 and 2: compressed columns, dealt out in a
+  !> piece each or block by block
   !> @param n_state the lowest states count
   subroutine elsi_init(eh, solver, parallel_mode, matrix_format, n_basis, n_electron, n_state)
     type(elsi_handle), intent(out) :: eh
@@ -162,8 +162,8 @@ contains
     eh%weight = i_wt
   end subroutine
 
-  !> The context of the dense matrices, which are block-cyclic with blocks of block_size rows and columns, the first one on
-  !> process (0, 0).
+  !> The context of the dense matrices, which are block-cyclic with blocks of block_size rows and columns, the first
+  !> one on process (0, 0).
   subroutine elsi_set_blacs(eh, blacs_ctxt, block_size)
     type(elsi_handle), intent(inout) :: eh
     integer(i4), intent(in) :: blacs_ctxt, block_size
@@ -212,11 +212,13 @@ contains
     integer(i8), intent(in) :: col_ptr(n_lcol + 1)
     call require_handle(eh, "elsi_set_csc")
     call require(eh%matrix_format /= dense_blacs, "elsi_set_csc: expected matrix_format 1 or 2")
-    call require(nnz_l >= 0 .and. nnz_l <= nnz_g .and. nnz_l < huge(eh%nnz), "elsi_set_csc: nnz_l: expected at most nnz_g")
+    call require(nnz_l >= 0 .and. nnz_l <= nnz_g .and. nnz_l < huge(eh%nnz), &
+      "elsi_set_csc: nnz_l: expected at most nnz_g")
     call require(n_lcol >= 0 .and. n_lcol <= eh%n_basis, "elsi_set_csc: n_lcol: expected at most n_basis")
     call require(col_ptr(1) == 1 .and. col_ptr(n_lcol + 1) == nnz_l + 1 .and. all(col_ptr(:n_lcol) <= col_ptr(2:)), &
       "elsi_set_csc: col_ptr: expected ascending numbers from 1 to nnz_l + 1")
-    call require(all(row_ind >= 1 .and. row_ind <= eh%n_basis), "elsi_set_csc: row_ind: expected numbers from 1 to n_basis")
+    call require(all(row_ind >= 1 .and. row_ind <= eh%n_basis), &
+      "elsi_set_csc: row_ind: expected numbers from 1 to n_basis")
     eh%nnz = int(nnz_l)
     eh%n_lcol_csc = n_lcol
     eh%row_ind = row_ind
@@ -288,8 +290,8 @@ contains
     call require(zero_def >= 0, "elsi_set_zero_def: expected a number from 0 on")
   end subroutine
 
-  !> Other than 0: an eigenvalue of the overlap below the tolerance ends the program. (ELSI removes the combinations of basis
-  !> functions that belong to it; Tessera does not.) Not called: an overlap that is not positive definite does.
+  !> Other than 0: an eigenvalue of the overlap below the tolerance ends the program. (ELSI removes the combinations
+  !> of basis functions that belong to it; Tessera does not.) Not called: an overlap that is not positive definite does.
   subroutine elsi_set_illcond_check(eh, illcond_check)
     type(elsi_handle), intent(inout) :: eh
     integer(i4), intent(in) :: illcond_check
@@ -309,7 +311,8 @@ contains
     type(elsi_handle), intent(inout) :: eh
     integer(i4), intent(in) :: broaden_scheme
     call require_handle(eh, "elsi_set_mu_broaden_scheme")
-    call require(broaden_scheme == broaden_gaussian .or. broaden_scheme == broaden_fermi, "elsi_set_mu_broaden_scheme: " // &
+    call require(broaden_scheme == broaden_gaussian .or. broaden_scheme == broaden_fermi, &
+      "elsi_set_mu_broaden_scheme: " // &
       "expected 0 (Gaussian) or 1 (Fermi): Methfessel-Paxton, cubic and cold broadening are not supported")
     eh%broaden_scheme = broaden_scheme
   end subroutine

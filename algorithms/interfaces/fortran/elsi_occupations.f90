@@ -98,7 +98,7 @@ contains
       "elsi_dm: several spin channels or k-points, but this build has no MPI")
   end subroutine
 
-  !> The smallest (side -1) or largest (side 1) number of all processes, or one beyond it: from sums alone, by powers of two.
+  !> The smallest (side -1) or largest (side 1) number of all processes, or one beyond it, for there are sums alone.
   real(dp) function extreme(eh, value, side)
     type(elsi_handle), intent(in) :: eh
     real(dp), intent(in) :: value

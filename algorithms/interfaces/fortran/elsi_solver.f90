@@ -1,9 +1,10 @@
 ! SPDX-FileCopyrightText: 2026 The Tessera authors
 ! SPDX-License-Identifier: BSD-3-Clause
-!> Eigenvectors and density matrices with the routines and argument lists of ELSI's Fortran interface: a program that says
-!> "use elsi" says "use tessera_elsi".
+!> Eigenvectors and density matrices with the routines and argument lists of ELSI's Fortran interface: a program that
+!> says "use elsi" says "use tessera_elsi".
 module tessera_elsi
-  use tessera_elsi_handles, only: elsi_handle, elsi_init, elsi_reinit, elsi_finalize, elsi_set_mpi, elsi_set_mpi_global, &
+  use tessera_elsi_handles, only: elsi_handle, elsi_init, elsi_reinit, elsi_finalize, elsi_set_mpi, &
+    elsi_set_mpi_global, &
     elsi_set_blacs, elsi_set_csc, elsi_set_csc_blk, elsi_set_spin, elsi_set_kpoint, elsi_set_spin_degeneracy, &
     elsi_set_unit_ovlp, elsi_set_output, elsi_set_output_unit, elsi_set_output_log, elsi_set_save_ovlp, &
     elsi_set_zero_def, elsi_set_illcond_check, elsi_set_illcond_tol, elsi_set_mu_broaden_scheme, &

@@ -40,7 +40,8 @@ contains
     integer :: status
     call require_handle(eh, "elsi_dm_real_sparse")
     call require(eh%has_csc, "elsi_dm_real_sparse: expected elsi_set_csc before")
-    call require(eh%broaden_scheme == broaden_fermi, "elsi_dm_real_sparse: expected elsi_set_mu_broaden_scheme(eh, 1): " // &
+    call require(eh%broaden_scheme == broaden_fermi, &
+      "elsi_dm_real_sparse: expected elsi_set_mu_broaden_scheme(eh, 1): " // &
       "occupations are Fermi's")
     call require(eh%n_spin * eh%n_kpt == 1, "elsi_dm_real_sparse: several spin channels or k-points are not supported")
     if (eh%mode == several_processes) then     ! else the default Runtime
@@ -134,7 +135,8 @@ contains
       call require(eh%csc_block > 0, "elsi_dm_real_sparse: matrix_format 2: expected elsi_set_csc_blk before")
       columns = [(((j - 1) / eh%csc_block * size(counts) + rank) * eh%csc_block + mod(j - 1, eh%csc_block) + 1, &
         j=1, eh%n_lcol_csc)]
-      call require(all(columns <= eh%n_basis), "elsi_set_csc: n_lcol: expected the columns of the blocks of this process")
+      call require(all(columns <= eh%n_basis), &
+        "elsi_set_csc: n_lcol: expected the columns of the blocks of this process")
     end if
   end subroutine
 

@@ -17,8 +17,8 @@ module tessera_fields
 
   abstract interface
     !> The energy functional: from the density matrices of all channels (the library's; they are gone when it has
-    !> returned) the Hamiltonian of each, as new matrices, and the energy. Called on every rank. A status other than 0, as
-    !> which it comes, ends the computation: tessera_callback_failed.
+    !> returned) the Hamiltonian of each, as new matrices, and the energy. Called on every rank. A status other than
+    !> 0, as which it comes, ends the computation: tessera_callback_failed.
     subroutine scf_functional(densities, hamiltonians, energy, status)
       import :: block_matrix, dp
       type(block_matrix), intent(in) :: densities(:)

@@ -1,6 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 The Tessera authors
 ! SPDX-License-Identifier: BSD-3-Clause
-!> What all handles of the C interface have in common: they are freed by free or with the variable's scope, and not copied.
+!> What all handles of the C interface have in common: they are freed by free or with the variable's scope, and not
+!> copied.
 module tessera_objects
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_associated
   use tessera_base

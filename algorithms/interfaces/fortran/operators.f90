@@ -65,7 +65,8 @@ contains
       call refuse("begin: expected one number more than there are rows", status)
       return
     end if
-    if (begin(1) /= 1 .or. any(begin(:rows) > begin(2:)) .or. begin(rows + 1) - 1 > min(size(column), size(values))) then
+    if (begin(1) /= 1 .or. any(begin(:rows) > begin(2:)) .or. begin(rows + 1) - 1 > min(size(column), &
+      size(values))) then
       call refuse("begin: expected ascending numbers, from 1, of elements of column and values", status)
       return
     end if
@@ -73,7 +74,8 @@ contains
     allocate (columns, source=sizes_in_c(column - 1))
     call new_operator(a, letter_of(scalar_type, "d"))
     call finish(c_operator_from_csr(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
-      iachar(letter_of(storage, a%scalar_type), c_int), int(rows, c_int64_t), c_loc(begins), c_loc(columns), c_loc(values), &
+      iachar(letter_of(storage, a%scalar_type), c_int), int(rows, c_int64_t), c_loc(begins), c_loc(columns), &
+      c_loc(values), &
       iachar(letter_of(uplo, "A"), c_int), handle_of(like), a%handle), status)
   end subroutine
 
@@ -95,7 +97,8 @@ contains
     allocate (columns, source=sizes_in_c(column - 1))
     call new_operator(a, letter_of(scalar_type, "d"))
     call finish(c_operator_from_coordinates(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
-      iachar(letter_of(storage, a%scalar_type), c_int), int(order, c_int64_t), size(values, kind=c_int64_t), c_loc(rows), &
+      iachar(letter_of(storage, a%scalar_type), c_int), int(order, c_int64_t), size(values, kind=c_int64_t), &
+      c_loc(rows), &
       c_loc(columns), c_loc(values), iachar(letter_of(uplo, "A"), c_int), handle_of(like), a%handle), status)
   end subroutine
 

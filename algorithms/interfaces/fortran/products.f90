@@ -74,8 +74,8 @@ contains
     call finish(code, status)
   end subroutine
 
-  !> The same, but returns at once. With a filter that drops blocks C becomes the product in done%wait(). A, B and C must
-  !> stay until then.
+  !> The same, but returns at once. With a filter that drops blocks C becomes the product in done%wait(). A, B and C
+  !> must stay until then.
   subroutine submit_multiply(done, a, b, c, op_a, op_b, alpha, beta, options, status)
     type(completion), intent(inout) :: done
     type(block_matrix), intent(in) :: a, b

@@ -12,8 +12,8 @@ module tessera_tuner
   private
   public :: eigen_tuner
 
-  !> A loop solves with the options of next, and records the seconds that it took; when all candidates have been tried, next
-  !> gives the fastest.
+  !> A loop solves with the options of next, and records the seconds that it took; when all candidates have been
+  !> tried, next gives the fastest.
   type, extends(library_object) :: eigen_tuner
   contains
     procedure :: create => tuner_create
@@ -94,7 +94,8 @@ contains
     call c_options_init(chosen)
     call set_eigen_options(fixed, chosen)
     call self%own(c_tuner_free)
-    call finish(c_tuner_create(runtime_handle(runtime), iachar(scalar_type, c_int), int(order, c_int64_t), with_vectors, &
+    call finish(c_tuner_create(runtime_handle(runtime), iachar(scalar_type, c_int), int(order, c_int64_t), &
+      with_vectors, &
       chosen, self%handle), status)
   end subroutine
 

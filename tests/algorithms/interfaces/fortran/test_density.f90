@@ -66,7 +66,8 @@ contains
   end function
 
   subroutine test_methods()
-    integer, parameter :: methods(5) = [density_automatic, density_trs4, density_sign, density_purification, density_dense]
+    integer, parameter :: methods(5) = [density_automatic, density_trs4, density_sign, density_purification, &
+      density_dense]
     type(density_result) :: result
     type(density_options) :: options
     real(dp) :: weighted(n, n)
@@ -109,7 +110,8 @@ contains
     call density_matrix(problem, first, options)
     call density_write_state("fortran_state.h5", problem, first)
     call density_read_state("fortran_state.h5", "d", again, occupation, temperature, runtime)
-    call check(is_density(again) .and. abs(occupation - 2) < 1e-12_dp .and. abs(temperature) < 1e-12_dp, "state of a file")
+    call check(is_density(again) .and. abs(occupation - 2) < 1e-12_dp .and. abs(temperature) < 1e-12_dp, &
+      "state of a file")
     problem%inverse_factor => again%inverse_factor
     problem%gap = again%gap
     call density_matrix(problem, first, options)
@@ -197,7 +199,8 @@ contains
     complex(dp) :: phases(n), found(n, n)
     phases = [(exp(cmplx(0, 0.3_dp * i, dp)), i=1, n)]
     call hermitian%create([(2, i=1, cells)], symmetry="H", runtime=runtime)
-    call block_matrix_from_dense(turned, hermitian, spread(phases, 2, n) * h * spread(conjg(phases), 1, n), 0.0_dp, runtime)
+    call block_matrix_from_dense(turned, hermitian, spread(phases, 2, n) * h * spread(conjg(phases), 1, n), 0.0_dp, &
+      runtime)
     call eigensolve(h, w, vectors, runtime=runtime)
     problem%hamiltonian => turned
     problem%electrons = cells

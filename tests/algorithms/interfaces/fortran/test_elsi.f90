@@ -163,7 +163,8 @@ contains
     call check(maxval(abs(p - spread(phases, 2, n) * weighted(f) * spread(conjg(phases), 1, n))) < 1e-9_dp, &
       "complex density")
     call elsi_get_edm_complex(eh, p)
-    call check(maxval(abs(p - spread(phases, 2, n) * weighted(f * w(:states)) * spread(conjg(phases), 1, n))) < 1e-9_dp, &
+    call check(maxval(abs(p - spread(phases, 2, n) * weighted(f * w(:states)) * spread(conjg(phases), 1, &
+      n))) < 1e-9_dp, &
       "complex energy-weighted density")
     call elsi_finalize(eh)
   end subroutine

@@ -1,7 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 The Tessera authors
 ! SPDX-License-Identifier: BSD-3-Clause
-!> The routines with ELSI's argument lists on several processes: block-cyclic matrices, spin channels and k-points, compressed
-!> columns; against the same on one process.
+!> The routines with ELSI's argument lists on several processes: block-cyclic matrices, spin channels and k-points,
+!> compressed columns; against the same on one process.
 program test_elsi_ranks
   use, intrinsic :: iso_c_binding, only: dp => c_double
   use mpi
@@ -101,7 +101,8 @@ contains
     a = h(my_rows, my_cols)
     b = s(my_rows, my_cols)
     call elsi_dm_real(eh, a, b, c, other)
-    call check(maxval(abs(c - p(my_rows, my_cols))) < 1e-9_dp .and. abs(other - energy) < 1e-9_dp, "block-cyclic density")
+    call check(maxval(abs(c - p(my_rows, my_cols))) < 1e-9_dp .and. abs(other - energy) < 1e-9_dp, &
+      "block-cyclic density")
     call elsi_get_edm_real(eh, c)
     call check(maxval(abs(c - edm(my_rows, my_cols))) < 1e-9_dp, "block-cyclic energy-weighted density")
     call elsi_get_mu(eh, other)

@@ -1,6 +1,7 @@
 ! SPDX-FileCopyrightText: 2026 The Tessera authors
 ! SPDX-License-Identifier: BSD-3-Clause
-!> Functions of block-sparse matrices of the Fortran module: what they must fulfil, and what the monitor and bad input do.
+!> Functions of block-sparse matrices of the Fortran module: what they must fulfil, and what the monitor and bad input
+!> do.
 program test_functions
   use, intrinsic :: iso_c_binding, only: sp => c_float, dp => c_double
   use checks

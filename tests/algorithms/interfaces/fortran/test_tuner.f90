@@ -32,7 +32,8 @@ contains
     options%solver = solver_two_stage
     call eigensolve(a, w, z, options=options, used=used, runtime=runtime)
     call check(maxval(abs(w - expected)) < 1e-11_dp, "values with sizes")
-    call check(used%options%tile == 32 .and. used%options%band == 16 .and. used%options%solver == solver_two_stage .and. &
+    call check(used%options%tile == 32 .and. used%options%band == 16 .and. &
+      used%options%solver == solver_two_stage .and. &
       used%first == 1 .and. used%seconds > 0, "what was used")
     call eigensolve(a, w(:3), lo=4, hi=6, used=used, runtime=runtime)
     call check(used%first == 4 .and. used%options%tile > 0, "the first of a range")
