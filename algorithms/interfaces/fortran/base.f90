@@ -131,7 +131,7 @@ contains
   end subroutine
 
   !> A string of C's; empty for a null pointer.
-  function text_of(pointer) result(text)
+  recursive function text_of(pointer) result(text)
     type(c_ptr), intent(in) :: pointer
     character(:), allocatable :: text
     character(kind=c_char), pointer :: characters(:)

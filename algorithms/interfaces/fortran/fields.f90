@@ -132,7 +132,7 @@ contains
   end subroutine
 
   !> Densities are borrowed, Hamiltonians are given to the library: neither is freed here.
-  function pass_densities(channels, densities, hamiltonians, energy, user) result(code) bind(c, name="")
+  recursive function pass_densities(channels, densities, hamiltonians, energy, user) result(code) bind(c, name="")
     integer(c_int64_t), value :: channels
     type(c_ptr), value :: densities, hamiltonians, user
     real(c_double), intent(out) :: energy

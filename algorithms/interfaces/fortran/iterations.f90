@@ -58,7 +58,7 @@ contains
     user = c_loc(holder)
   end subroutine
 
-  function pass_step(step, user) result(code) bind(c, name="")
+  recursive function pass_step(step, user) result(code) bind(c, name="")
     type(c_iteration_step), intent(in) :: step
     type(c_ptr), value :: user
     integer(c_int) :: code

@@ -4,6 +4,7 @@
 module tessera_lobpcg_options
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_loc, c_funloc, c_f_pointer
   use tessera_base
+  use tessera_objects, only: kept_object
   use tessera_block_matrices, only: known_type
   use tessera_operators
   use tessera_lobpcg_bindings
@@ -53,7 +54,7 @@ module tessera_lobpcg_options
   end type
 
   !> What stays until a submitted solve is over.
-  type :: submitted_lobpcg
+  type, extends(kept_object) :: submitted_lobpcg
     type(lobpcg_holder) :: holder
     type(c_lobpcg_result) :: found
   end type
@@ -82,7 +83,7 @@ contains
     chosen%monitor_user = c_loc(holder)
   end subroutine
 
-  function pass_step(step, user) result(code) bind(c, name="")
+  recursive function pass_step(step, user) result(code) bind(c, name="")
     type(c_lobpcg_step), intent(in) :: step
     type(c_ptr), value :: user
     integer(c_int) :: code

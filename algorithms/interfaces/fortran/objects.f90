@@ -7,7 +7,11 @@ module tessera_objects
   use tessera_base
   implicit none
   private
-  public :: library_object
+  public :: library_object, kept_object
+
+  !> What must stay until a computation is over, or as long as an object: types extend this one.
+  type :: kept_object
+  end type
 
   type :: library_object
     type(c_ptr) :: handle = c_null_ptr                                        !< the library's own; not for programs

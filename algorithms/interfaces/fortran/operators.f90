@@ -19,7 +19,8 @@ module tessera_operators
   !> A real symmetric operator on blocks of vectors of real(4) or real(8).
   type, extends(library_object) :: linear_operator
     character :: scalar_type = " "           !< not for programs
-    class(*), pointer :: kept => null()      !< what the caller's procedure is called through; not for programs
+    !< what the caller's procedure is called through; not for programs
+    class(kept_object), pointer :: kept => null()
   contains
     procedure :: order => operator_order
     procedure :: free => operator_free
@@ -27,7 +28,7 @@ module tessera_operators
   end type
 
   type, extends(library_object) :: preconditioner
-    class(*), pointer :: kept => null()      !< not for programs
+    class(kept_object), pointer :: kept => null()      !< not for programs
   contains
     procedure :: free => preconditioner_free
     final :: preconditioner_final

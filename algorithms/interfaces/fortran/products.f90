@@ -189,7 +189,7 @@ contains
     call finish(code, status)
   end subroutine
 
-  function note_block(block_row, block_col, rows, cols, values, ld, user) result(code) bind(c, name="")
+  recursive function note_block(block_row, block_col, rows, cols, values, ld, user) result(code) bind(c, name="")
     integer(c_int64_t), value :: block_row, block_col, rows, cols, ld
     type(c_ptr), value :: values, user
     integer(c_int) :: code

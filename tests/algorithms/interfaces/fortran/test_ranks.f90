@@ -195,7 +195,7 @@ contains
     call check(maxval(abs(y - spread(values, 2, order) * vectors)) < 1e-6_dp, "an operator of the caller's")
   end subroutine
 
-  subroutine chain(first_row, last_row, x, y, status)
+  recursive subroutine chain(first_row, last_row, x, y, status)
     integer, intent(in) :: first_row, last_row
     real(dp), intent(in) :: x(:, :)
     real(dp), intent(inout) :: y(:, :)
