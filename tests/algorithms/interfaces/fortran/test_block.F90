@@ -70,6 +70,7 @@ program test_block
   use block_tests_z, only: test_z => test_blocks
   implicit none
   type(tessera_runtime) :: runtime
+  call repeat_random_numbers()
   call runtime%create(cores=2, gpus=0)
   call test_s(runtime)
   call test_d(runtime)

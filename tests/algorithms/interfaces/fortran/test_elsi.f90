@@ -8,11 +8,12 @@ program test_elsi
   use tessera_elsi
   implicit none
   integer, parameter :: n = 40, states = 30
-  real(dp), parameter :: electrons = 26, width = 0.05_dp
+  real(dp), parameter :: electrons = 26, width = 0.15_dp
   real(dp) :: h(n, n), s(n, n), w(n), x(n, n), f(states)
   complex(dp) :: phases(n)
   integer :: i
 
+  call repeat_random_numbers()
   call random_number(h)
   h = h + transpose(h)
   call random_number(s)

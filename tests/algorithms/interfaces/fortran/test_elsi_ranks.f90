@@ -10,7 +10,7 @@ program test_elsi_ranks
   use tessera, only: tessera_end_default_runtime
   implicit none
   integer, parameter :: n = 30, states = 22, block = 4
-  real(dp), parameter :: electrons = 18, width = 0.05_dp
+  real(dp), parameter :: electrons = 18, width = 0.1_dp
   integer :: provided, ierr, rank, ranks, context, rows, cols, row, col, lrow, lcol, i
   integer, external :: numroc
   external :: blacs_get, blacs_gridinit, blacs_gridinfo, blacs_gridexit
@@ -30,6 +30,7 @@ program test_elsi_ranks
   lcol = numroc(n, block, col, 0, cols)
   my_rows = [(whole(i, row, rows), i=1, lrow)]
   my_cols = [(whole(i, col, cols), i=1, lcol)]
+  call repeat_random_numbers()
   call random_number(h)
   call random_number(s)
   call MPI_Bcast(h, n * n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)

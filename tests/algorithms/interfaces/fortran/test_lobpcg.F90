@@ -31,6 +31,7 @@ program test_all_lobpcg
   use lobpcg_tests_d, only: test_d => test_lobpcg
   implicit none
   type(tessera_runtime) :: runtime
+  call repeat_random_numbers()
   call runtime%create(cores=2, gpus=0)
   call test_s(runtime)
   call test_d(runtime)

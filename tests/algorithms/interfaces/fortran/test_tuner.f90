@@ -11,6 +11,7 @@ program test_tuner
   real(dp) :: a(n, n), w(n), z(n, n), expected(n)
   integer :: i
 
+  call repeat_random_numbers()
   call runtime%create(cores=2, gpus=0)
   call random_number(a)
   a = a + transpose(a)
