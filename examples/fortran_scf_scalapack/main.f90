@@ -9,7 +9,7 @@ program fortran_scf_scalapack
   use solvers
   use tessera, only: tessera_end_default_runtime, tessera_message
   implicit none
-  integer, parameter :: n = 48, occupied = 12, block = 8
+  integer, parameter :: n = 48, occupied = 12, block = 16
   real(dp), parameter :: repulsion = 0.5_dp
   integer :: provided, ierr, rank, ranks, context, grid_rows, grid_cols, my_row, my_col, mine_rows, mine_cols, desc(9)
   real(dp) :: with_scalapack, with_tessera

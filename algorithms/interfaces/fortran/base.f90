@@ -12,7 +12,8 @@ module tessera_base
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
   private
-  public :: finish, refuse, text_of, c_text, tessera_message, tessera_stage, tessera_index_of_failure
+  public :: set_flag, finish, refuse, text_of, c_text, tessera_message, tessera_stage, tessera_index_of_failure
+  public :: tessera_callback_code
 
   integer, parameter, public :: sp = c_float          !< real(4), complex(4)
   integer, parameter, public :: dp = c_double         !< real(8), complex(8)
@@ -54,6 +55,10 @@ module tessera_base
       import :: c_int64_t
       integer(c_int64_t) :: number
     end function
+    function c_last_callback_code() bind(c, name="tessera_last_callback_code") result(code)
+      import :: c_int
+      integer(c_int) :: code
+    end function
     function c_strlen(text) bind(c, name="strlen") result(length)
       import :: c_ptr, c_size_t
       type(c_ptr), value :: text
@@ -85,6 +90,12 @@ contains
     number = c_last_index()
   end function
 
+  !> After tessera_callback_failed: the status that the caller's procedure has given; 0 if that was on another rank.
+  function tessera_callback_code() result(code)
+    integer :: code
+    code = int(c_last_callback_code())
+  end function
+
   !> How a procedure of this interface ends: `code` goes to `status`; without it other than 0 ends the program.
   subroutine finish(code, status)
     integer(c_int), intent(in) :: code
@@ -112,8 +123,15 @@ contains
     end if
   end subroutine
 
+  !> Takes an option over if it is set.
+  subroutine set_flag(given, flag)
+    logical, allocatable, intent(in) :: given
+    integer(c_int), intent(inout) :: flag
+    if (allocated(given)) flag = merge(1_c_int, 0_c_int, given)
+  end subroutine
+
   !> A string of C's; empty for a null pointer.
-  function text_of(pointer) result(text)
+  recursive function text_of(pointer) result(text)
     type(c_ptr), intent(in) :: pointer
     character(:), allocatable :: text
     character(kind=c_char), pointer :: characters(:)

@@ -6,6 +6,7 @@ module tessera_runtimes
     c_f_pointer, &
     c_associated
   use tessera_base
+  use tessera_objects, only: kept_object
   implicit none
   private
   public :: tessera_runtime, completion, log_procedure, runtime_handle, tessera_end_default_runtime
@@ -33,6 +34,7 @@ module tessera_runtimes
   !> returned.
   type :: completion
     type(c_ptr) :: handle = c_null_ptr   !< the library's own; not for programs
+    class(kept_object), pointer :: kept => null()  !< what must stay until the computation is over; not for programs
   contains
     procedure :: test => completion_test
     procedure :: wait => completion_wait
@@ -169,7 +171,7 @@ contains
     call finish(code, status)
   end subroutine
 
-  subroutine pass_message(level, message, user) bind(c)
+  recursive subroutine pass_message(level, message, user) bind(c, name="")
     integer(c_int), value :: level
     type(c_ptr), value :: message, user
     type(log_holder), pointer :: holder
@@ -282,6 +284,7 @@ contains
     class(completion), intent(inout) :: self
     if (c_associated(self%handle)) call c_completion_free(self%handle)
     self%handle = c_null_ptr
+    if (associated(self%kept)) deallocate (self%kept)
   end subroutine
 
   subroutine completion_final(self)

@@ -1,0 +1,29 @@
+! SPDX-FileCopyrightText: 2026 The Tessera authors
+! SPDX-License-Identifier: BSD-3-Clause
+!> A few of the smallest or largest eigenvalues of a real symmetric operator, in both kinds.
+#define NUMBER real(sp)
+#define LETTER 's'
+module tessera_lobpcg_s
+#include "lobpcg.inc"
+end module
+#undef NUMBER
+#undef LETTER
+
+#define NUMBER real(dp)
+#define LETTER 'd'
+module tessera_lobpcg_d
+#include "lobpcg.inc"
+end module
+
+module tessera_lobpcg_solver
+  use tessera_operators, only: linear_operator, preconditioner, preconditioner_options, operator_from_csr, &
+    operator_from_coordinates, operator_from_matrix_market, preconditioner_jacobi, preconditioner_fom, &
+    preconditioner_chebyshev
+  use tessera_lobpcg_options, only: lobpcg_options, lobpcg_step, lobpcg_monitor, lobpcg_result, norm_backward, &
+    norm_relative, norm_absolute
+  use tessera_lobpcg_s, single_apply => apply_procedure, single_precondition => precondition_procedure, &
+    operator_create_single => create_operator, preconditioner_create_single => create_preconditioner
+  use tessera_lobpcg_d, operator_create => create_operator, preconditioner_create => create_preconditioner
+  implicit none
+  public
+end module

@@ -1,0 +1,245 @@
+! SPDX-FileCopyrightText: 2026 The Tessera authors
+! SPDX-License-Identifier: BSD-3-Clause
+!> Real symmetric operators and preconditioners for LOBPCG.
+!>
+!> Blocks of vectors are stored with the number of the vector first: x(j, i) is component i of vector j.
+module tessera_operators
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_ptr, c_null_ptr, c_loc
+  use tessera_base
+  use tessera_objects
+  use tessera_runtimes
+  use tessera_block_matrices, only: sizes_in_c
+  use tessera_lobpcg_bindings
+  implicit none
+  private
+  public :: linear_operator, preconditioner, preconditioner_options, new_operator, new_preconditioner
+  public :: operator_from_csr, operator_from_coordinates, operator_from_matrix_market
+  public :: preconditioner_jacobi, preconditioner_fom, preconditioner_chebyshev
+
+  !> A real symmetric operator on blocks of vectors of real(4) or real(8).
+  type, extends(library_object) :: linear_operator
+    character :: scalar_type = " "           !< not for programs
+    !< what the caller's procedure is called through; not for programs
+    class(kept_object), pointer :: kept => null()
+  contains
+    procedure :: order => operator_order
+    procedure :: free => operator_free
+    final :: operator_final
+  end type
+
+  type, extends(library_object) :: preconditioner
+    class(kept_object), pointer :: kept => null()      !< not for programs
+  contains
+    procedure :: free => preconditioner_free
+    final :: preconditioner_final
+  end type
+
+  !> What is not set is the library's choice.
+  type :: preconditioner_options
+    logical, allocatable :: largest          !< the wanted end
+    integer, allocatable :: steps            !< of fom
+    integer, allocatable :: degree           !< of chebyshev
+    real(dp), allocatable :: shift           !< absent: beyond the outermost Ritz value
+    real(dp), allocatable :: interval(:)     !< of chebyshev: the unwanted eigenvalues lie between these two
+    real(dp), allocatable :: b_norm          !< about x^T B x / x^T x
+  end type
+
+contains
+
+  !> From compressed rows, counted from 1, that every rank has: row i has the entries begin(i) to begin(i + 1) - 1.
+  !> Collective.
+  !> @param uplo 'A', the default: both triangles are given; 'L' or 'U': one is
+  !> @param scalar_type of vectors: 'd', the default, or 's'; @param storage of the matrix: absent: the same
+  !> @param like the operator whose cut of the rows this one takes (B of A x = lambda B x)
+  subroutine operator_from_csr(a, begin, column, values, uplo, scalar_type, storage, like, runtime, status)
+    type(linear_operator), intent(inout) :: a
+    integer, intent(in) :: begin(:), column(:)
+    real(dp), contiguous, target, intent(in) :: values(:)
+    character, optional, intent(in) :: uplo, scalar_type, storage
+    type(linear_operator), optional, intent(in) :: like
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    integer(c_int64_t), allocatable, target :: begins(:), columns(:)
+    integer :: rows
+    rows = size(begin) - 1
+    if (rows < 0) then
+      call refuse("begin: expected one number more than there are rows", status)
+      return
+    end if
+    if (begin(1) /= 1 .or. any(begin(:rows) > begin(2:)) .or. begin(rows + 1) - 1 > min(size(column), &
+      size(values))) then
+      call refuse("begin: expected ascending numbers, from 1, of elements of column and values", status)
+      return
+    end if
+    allocate (begins, source=int(begin - 1, c_int64_t))
+    allocate (columns, source=sizes_in_c(column - 1))
+    call new_operator(a, letter_of(scalar_type, "d"))
+    call finish(c_operator_from_csr(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
+      iachar(letter_of(storage, a%scalar_type), c_int), int(rows, c_int64_t), c_loc(begins), c_loc(columns), &
+      c_loc(values), &
+      iachar(letter_of(uplo, "A"), c_int), handle_of(like), a%handle), status)
+  end subroutine
+
+  !> The same from coordinates, counted from 1.
+  subroutine operator_from_coordinates(a, order, row, column, values, uplo, scalar_type, storage, like, runtime, status)
+    type(linear_operator), intent(inout) :: a
+    integer, intent(in) :: order, row(:), column(:)
+    real(dp), contiguous, target, intent(in) :: values(:)
+    character, optional, intent(in) :: uplo, scalar_type, storage
+    type(linear_operator), optional, intent(in) :: like
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    integer(c_int64_t), allocatable, target :: rows(:), columns(:)
+    if (size(row) /= size(values) .or. size(column) /= size(values)) then
+      call refuse("row, column: expected as many numbers as there are values", status)
+      return
+    end if
+    allocate (rows, source=sizes_in_c(row - 1))
+    allocate (columns, source=sizes_in_c(column - 1))
+    call new_operator(a, letter_of(scalar_type, "d"))
+    call finish(c_operator_from_coordinates(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
+      iachar(letter_of(storage, a%scalar_type), c_int), int(order, c_int64_t), size(values, kind=c_int64_t), &
+      c_loc(rows), &
+      c_loc(columns), c_loc(values), iachar(letter_of(uplo, "A"), c_int), handle_of(like), a%handle), status)
+  end subroutine
+
+  !> From a Matrix Market file, symmetric or general.
+  subroutine operator_from_matrix_market(a, path, scalar_type, storage, like, runtime, status)
+    type(linear_operator), intent(inout) :: a
+    character(*), intent(in) :: path
+    character, optional, intent(in) :: scalar_type, storage
+    type(linear_operator), optional, intent(in) :: like
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    call new_operator(a, letter_of(scalar_type, "d"))
+    call finish(c_operator_from_matrix_market(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
+      iachar(letter_of(storage, a%scalar_type), c_int), c_text(path), handle_of(like), a%handle), status)
+  end subroutine
+
+  !> Its number of rows; with a failure 0.
+  function operator_order(self, status) result(order)
+    class(linear_operator), intent(in) :: self
+    integer, optional, intent(out) :: status
+    integer :: order
+    integer(c_int64_t) :: found
+    integer(c_int) :: code
+    found = 0
+    code = c_operator_order(self%handle, found)
+    order = int(found)
+    call finish(code, status)
+  end function
+
+  !> Of an operator of arrays or a file, which must outlive it: the inverse of its diagonal.
+  subroutine preconditioner_jacobi(result, a, options, status)
+    type(preconditioner), intent(inout) :: result
+    type(linear_operator), intent(in) :: a
+    type(preconditioner_options), optional, intent(in) :: options
+    integer, optional, intent(out) :: status
+    type(c_preconditioner_options) :: chosen
+    call new_preconditioner(result)
+    if (.not. in_c(options, chosen, status)) return
+    call finish(c_preconditioner_jacobi(a%handle, chosen, result%handle), status)
+  end subroutine
+
+  !> Likewise: steps of the full orthogonalisation method.
+  subroutine preconditioner_fom(result, a, options, status)
+    type(preconditioner), intent(inout) :: result
+    type(linear_operator), intent(in) :: a
+    type(preconditioner_options), optional, intent(in) :: options
+    integer, optional, intent(out) :: status
+    type(c_preconditioner_options) :: chosen
+    call new_preconditioner(result)
+    if (.not. in_c(options, chosen, status)) return
+    call finish(c_preconditioner_fom(a%handle, chosen, result%handle), status)
+  end subroutine
+
+  !> Of any operator, which must outlive it: a Chebyshev polynomial.
+  subroutine preconditioner_chebyshev(result, a, options, status)
+    type(preconditioner), intent(inout) :: result
+    type(linear_operator), intent(in) :: a
+    type(preconditioner_options), optional, intent(in) :: options
+    integer, optional, intent(out) :: status
+    type(c_preconditioner_options) :: chosen
+    call new_preconditioner(result)
+    if (.not. in_c(options, chosen, status)) return
+    call finish(c_preconditioner_chebyshev(a%handle, chosen, result%handle), status)
+  end subroutine
+
+  function in_c(options, chosen, status) result(good)
+    type(preconditioner_options), optional, intent(in) :: options
+    type(c_preconditioner_options), intent(out) :: chosen
+    integer, optional, intent(out) :: status
+    logical :: good
+    good = .true.
+    call c_preconditioner_options_init(chosen)
+    if (.not. present(options)) return
+    call set_flag(options%largest, chosen%largest)
+    if (allocated(options%steps)) chosen%steps = int(options%steps, c_int)
+    if (allocated(options%degree)) chosen%degree = int(options%degree, c_int)
+    if (allocated(options%shift)) then
+      chosen%use_shift = 1
+      chosen%shift = options%shift
+    end if
+    if (allocated(options%interval)) then
+      good = size(options%interval) == 2
+      if (.not. good) then
+        call refuse("interval: expected its two ends", status)
+        return
+      end if
+      chosen%use_interval = 1
+      chosen%interval_lower = options%interval(1)
+      chosen%interval_upper = options%interval(2)
+    end if
+    if (allocated(options%b_norm)) chosen%b_norm = options%b_norm
+  end function
+
+  !> Makes a variable ready to take a new operator.
+  subroutine new_operator(a, scalar_type)
+    type(linear_operator), intent(inout) :: a
+    character, intent(in) :: scalar_type
+    call a%own(c_operator_free)
+    a%scalar_type = scalar_type
+  end subroutine
+
+  subroutine new_preconditioner(a)
+    type(preconditioner), intent(inout) :: a
+    call a%own(c_preconditioner_free)
+  end subroutine
+
+  character function letter_of(given, otherwise)
+    character, optional, intent(in) :: given
+    character, intent(in) :: otherwise
+    letter_of = otherwise
+    if (present(given)) letter_of = given
+  end function
+
+  function handle_of(a) result(handle)
+    type(linear_operator), optional, intent(in) :: a
+    type(c_ptr) :: handle
+    handle = c_null_ptr
+    if (present(a)) handle = a%handle
+  end function
+
+  !> Frees it. Nothing happens if there is none.
+  impure elemental subroutine operator_free(self)
+    class(linear_operator), intent(inout) :: self
+    call self%library_object%free()
+    if (associated(self%kept)) deallocate (self%kept)
+  end subroutine
+
+  subroutine operator_final(self)
+    type(linear_operator), intent(inout) :: self
+    call self%free()
+  end subroutine
+
+  impure elemental subroutine preconditioner_free(self)
+    class(preconditioner), intent(inout) :: self
+    call self%library_object%free()
+    if (associated(self%kept)) deallocate (self%kept)
+  end subroutine
+
+  subroutine preconditioner_final(self)
+    type(preconditioner), intent(inout) :: self
+    call self%free()
+  end subroutine
+end module
