@@ -33,7 +33,7 @@ int remember(int code, const std::string& message, const std::string& stage = {}
 }  // namespace
 
 CallbackFailed::CallbackFailed(std::string_view function, int code)
-    : Error(std::string(function) + " has returned " + std::to_string(code)), code_(code) {}
+    : std::runtime_error(std::string(function) + " has returned " + std::to_string(code)), code_(code) {}
 
 int code_of(const Status& status) noexcept {
   if (status.ok()) return TESSERA_SUCCESS;

@@ -5,6 +5,7 @@
 #include <complex>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -50,8 +51,9 @@ struct tessera_completion {
 
 namespace tessera::c_interface {
 
-/// A function of the caller's has returned a code other than 0.
-class CallbackFailed : public Error {
+/// A function of the caller's has returned a code other than 0. No Error of the library, so that other ranks throw a
+/// RemoteError, as for what functions of C++ callers throw.
+class CallbackFailed : public std::runtime_error {
  public:
   CallbackFailed(std::string_view function, int code);
   int code() const noexcept { return code_; }

@@ -90,7 +90,7 @@ contains
     number = c_last_index()
   end function
 
-  !> After tessera_callback_failed: the status that the caller's procedure has given; 0 if that was on another rank.
+  !> After tessera_callback_failed: the status that the caller's procedure has given; else 0.
   function tessera_callback_code() result(code)
     integer :: code
     code = int(c_last_callback_code())

@@ -34,7 +34,7 @@ enum tessera_code {
   TESSERA_INPUT_ERROR = -2,      /**< a file cannot be read as asked */
   TESSERA_RUNTIME_ERROR = -3,    /**< the Runtime cannot start or cannot run a task */
   TESSERA_OUT_OF_MEMORY = -4,    /**< the C++ library has found no memory */
-  TESSERA_REMOTE_ERROR = -5,     /**< another rank has failed with what is no error of the library */
+  TESSERA_REMOTE_ERROR = -5,     /**< on another rank a callback has failed, or no error of the library */
   TESSERA_CALLBACK_FAILED = -6,  /**< a function of the caller's has returned a code other than 0 */
   TESSERA_OTHER_ERROR = -7       /**< anything else */
 };
@@ -46,7 +46,7 @@ const char* tessera_last_message(void);
 /** After a numerical failure: the stage ("cholesky") and the index that belongs to the code; "" and 0 else. */
 const char* tessera_last_stage(void);
 tessera_index tessera_last_index(void);
-/** After TESSERA_CALLBACK_FAILED: what the caller's function has returned; 0 if that was on another rank. */
+/** After TESSERA_CALLBACK_FAILED: what the caller's function has returned; else 0. */
 int tessera_last_callback_code(void);
 
 /** The version of the library, "0.1.0", and the commit of its sources. */
