@@ -5,6 +5,19 @@
 # no others: a header of a room above does not exist for the compiler. <tessera/FOLDER/name.hpp> is FOLDER/name.hpp.
 # Each public header <tessera/name.hpp> (include/tessera/name.hpp) belongs to one room.
 
+# tessera_precompile_headers(TARGET): the headers of the standard library and fmt, which nearly all sources include, are read
+# once. No header of a room's: its rooms above alone may see it.
+function(tessera_precompile_headers target)
+  get_property(first GLOBAL PROPERTY TESSERA_PRECOMPILED_HEADERS)
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <complex> <condition_variable> <filesystem>
+    <functional> <map> <memory> <mutex> <numeric> <optional> <span> <string> <thread> <variant> <vector> <fmt/format.h>)
+  set_property(GLOBAL PROPERTY TESSERA_PRECOMPILED_HEADERS ${target})
+endfunction()
+
 # tessera_room(NAME FOLDERS FOLDER... HEADERS HEADER... USES ROOM...): the room NAME with the files of the FOLDERs (not of
 # their subfolders) and the public HEADERs (names without .hpp). All its objects go into the library `tessera` (LIBRARY NAME:
 # into another one).
@@ -55,6 +68,7 @@ function(tessera_room name)
     target_link_libraries(room_${name} PRIVATE room_${name}_headers tessera_inside)
     add_dependencies(room_${name} tessera_version)
     tessera_unity_build(room_${name})
+    tessera_precompile_headers(room_${name})
     target_sources(${room_LIBRARY} PRIVATE $<TARGET_OBJECTS:room_${name}>)
   endif()
   if(simd_sources)
