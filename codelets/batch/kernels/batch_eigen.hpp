@@ -6,7 +6,8 @@
 
 #include <tessera/types.hpp>
 
-struct CUstream_st;  // cudaStream_t points to it
+struct CUstream_st;    // cudaStream_t points to it
+struct cublasContext;  // cublasHandle_t points to it
 
 /// Eigenvalues and eigenvectors of many small Hermitian matrices of one order.
 ///
@@ -41,9 +42,9 @@ inline constexpr Index max_batch_order = 2048;
 template <class T>
 std::size_t eigen_batch_bytes(Index n, Index count, bool vectors) noexcept;
 
-/// Enqueues on the stream. All pointers are device memory; work: eigen_batch_bytes, aligned to 256 bytes.
+/// Enqueues on the stream, to which the handle is bound. All pointers are device memory; work: eigen_batch_bytes, aligned to 256 bytes.
 template <class T>
-void launch_eigen_batch(CUstream_st* stream, const EigenBatch<T>& batch, void* work) noexcept;
+void launch_eigen_batch(CUstream_st* stream, cublasContext* cublas, const EigenBatch<T>& batch, void* work) noexcept;
 
 /// Bytes of work space on a CPU, whatever the count.
 template <class T>

@@ -9,6 +9,8 @@
 #include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/codelets/common/device_warp.cuh>
 
+struct cublasContext;  // cublasHandle_t points to it
+
 /// The stages of launch_eigen_batch and what they leave for each other. S: a scalar type of the device.
 namespace tessera::detail::kernels::batch {
 
@@ -45,7 +47,7 @@ __host__ __device__ constexpr Index sweep_space(Index n) {
   return 3 * n + 8;
 }
 
-/// The work space of a batch.
+/// The work space of a batch with the QL method.
 template <class S>
 struct Work {
   using R = Real<S>;
@@ -100,9 +102,10 @@ struct Reduction {
   S* tau;
   Real<S>*d, *e;
   int *exponent, *info;
-  Progress* progress;
+  Progress* progress;  ///< (W) or null
 };
-/// A = 2^exponent Q T Q^H with Q = H_0 H_1 ..., H_j = I - tau_j v_j v_j^H, v_j zero above row j + 1 and 1 there. d and e: T,
+/// A = 2^exponent Q T Q^H with Q = H_0 H_1 ..., H_j = I - tau_j v_j v_j^H, v_j zero above row j + 1 and 1 there (both are
+/// stored). d and e: T,
 /// zeros where A is not finite.
 template <class S>
 void launch_reduction(cudaStream_t stream, const Reduction<S>& reduction, Index count);
@@ -141,5 +144,46 @@ struct Rotating {
 /// The rotations of a round on the columns of x; of matrices that are finished in it, the columns in ascending order go to z.
 template <class R>
 void launch_rotations(cudaStream_t stream, const Rotating<R>& rotating, int round);
+
+/// Takes parts of a work space, one after the other.
+struct Taker {
+  char* memory;
+  std::size_t at = 0;
+  template <class X>
+  X* take(Index elements) {
+    X* const pointer = reinterpret_cast<X*>(memory + at);
+    at += (static_cast<std::size_t>(elements) * sizeof(X) + 255) / 256 * 256;
+    return pointer;
+  }
+};
+
+/// Reflectors of a block in launch_back.
+inline constexpr int back_width = 32;
+
+/// T = S diag(w) S^T of `count` matrices by divide and conquer in double, S to the real parts of z; without z the values
+/// alone. w: scaled by 2^exponent; NaN where *info is not 0, which becomes n of a matrix that did not converge.
+template <class S>
+struct DivideAndConquer {
+  int n;
+  Index count;
+  const Real<S>*d, *e;
+  const int* exponent;
+  int* info;
+  Real<S>* w;
+  Index stride_w;
+  S* z;
+  Index ldz, stride_z;
+};
+template <class S>
+std::size_t divide_bytes(Index n, Index count, bool vectors);
+template <class S>
+void launch_divide(cudaStream_t stream, const DivideAndConquer<S>& problem, void* work);
+
+/// z := H_0 H_1 ... z, by blocks. T: a scalar type of the library.
+template <class T>
+std::size_t back_bytes(Index n, Index count);
+template <class T>
+void launch_back(cudaStream_t stream, cublasContext* cublas, Index n, Index count, const T* v, Index ldv, Index stride_v,
+                 const T* tau, T* z, Index ldz, Index stride_z, void* work);
 
 }  // namespace tessera::detail::kernels::batch

@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(max_reduction_threads) reduction_kernel(Reduct
   if (threadIdx.x == 0) {
     reduction.exponent[matrix] = power;
     reduction.info[matrix] = shared.first_bad < n ? -(shared.first_bad + 1) : 0;
-    reduction.progress[matrix] = {0, 0, 0, 0};
+    if (reduction.progress) reduction.progress[matrix] = {0, 0, 0, 0};
   }
   for (int r = threadIdx.x; r < n; r += blockDim.x) v[r] = w[r] = S(0);
   __syncthreads();
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(max_reduction_threads) reduction_kernel(Reduct
     __syncthreads();
     if (j + 1 == n) break;
     if (stored)
-      for (int r = j + 1 + threadIdx.x; r < n; r += blockDim.x) stored[r + j * reduction.ldv] = u[r];
+      for (int r = threadIdx.x; r < n; r += blockDim.x) stored[r + j * reduction.ldv] = r > j ? u[r] : S(0);
     update_and_multiply(j + 1, n, column, v, w, u, y);
     __syncthreads();
     S* const old_v = v;
