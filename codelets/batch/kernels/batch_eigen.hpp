@@ -35,8 +35,7 @@ struct EigenBatch {
   int* info = nullptr;
 };
 
-/// The largest order.
-inline constexpr Index max_batch_order = 2048;
+
 
 /// Bytes of work space on a GPU for `count` matrices.
 template <class T>
