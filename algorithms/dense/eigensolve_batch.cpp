@@ -25,11 +25,13 @@ void require(bool good, const char* name, Index value, const std::string& expect
 }
 
 template <class T>
-void check_batch(const Runtime& runtime, const EigenBatchProblem<T>& problem, const EigensolveBatchOptions& options) {
+void check_batch(const Runtime& runtime, const EigenBatchProblem<T>& problem,
+                 const EigensolveBatchOptions& options) {
   const BatchInput<T>& a = problem.a;
   const BatchOutput<T>& z = problem.vectors_to;
   if (runtime.size() > 1)
-    throw InvalidArgument("runtime", fmt::format("{} ranks", runtime.size()), "one rank, with a batch of its own");
+    throw InvalidArgument("runtime", fmt::format("{} ranks", runtime.size()),
+                          "one rank, with a batch of its own");
   require(a.n >= 0 && a.n <= max_batch_order, "a.n", a.n, fmt::format("0 to {}", max_batch_order));
   require(a.count >= 0, "a.count", a.count, "at least 0");
   require(options.chunk >= 0, "chunk", options.chunk, "at least 0");
@@ -37,7 +39,8 @@ void check_batch(const Runtime& runtime, const EigenBatchProblem<T>& problem, co
   if (!a.data) throw InvalidArgument("a", "null", "an array");
   require(a.ld >= a.n, "a.ld", a.ld, fmt::format("at least n = {}", a.n));
   const Index least = (a.n - 1) * a.ld + a.n;
-  require(a.count == 1 || a.stride >= least, "a.stride", a.stride, fmt::format("at least (n - 1) ld + n = {}", least));
+  require(a.count == 1 || a.stride >= least, "a.stride", a.stride,
+          fmt::format("at least (n - 1) ld + n = {}", least));
   if (!options.vectors || !z.data) return;
   require(z.ld >= a.n, "vectors_to.ld", z.ld, fmt::format("at least n = {}", a.n));
   const bool beside = z.stride == a.n * z.ld, packed = z.ld == a.n && z.stride >= a.n * a.n;
@@ -58,7 +61,8 @@ Index chosen_chunk(const Runtime& runtime, Index n, Index count, bool vectors) {
   // work on another. The work space is bounded.
   constexpr double work_bytes = 2e9;
   const Index fill = n <= 64 ? 4096 : n <= 256 ? 528 : 64;
-  const Index fits = std::max<Index>(static_cast<Index>(work_bytes / double(eigensolve_chunk_work<T>(runtime, n, 1, vectors))), 1);
+  const Index fits = std::max<Index>(
+      static_cast<Index>(work_bytes / double(eigensolve_chunk_work<T>(runtime, n, 1, vectors))), 1);
   return std::min({count, fits, std::max(fill, ceil_div(count, 4 * runtime.gpus()))});
 }
 
@@ -91,10 +95,13 @@ class BatchWork final : public Work {
       problem_.vectors_to = {result_->vectors.data(), n};
     }
     info_.resize(static_cast<std::size_t>(count));
-    const Index chunk = std::min(count, options.chunk > 0 ? options.chunk : chosen_chunk<T>(runtime, n, count, vectors_));
-    if (runtime.any_gpus()) work_ = Data::scratch(runtime, eigensolve_chunk_work<T>(runtime, n, chunk, vectors_));
+    const Index chunk =
+        std::min(count, options.chunk > 0 ? options.chunk : chosen_chunk<T>(runtime, n, count, vectors_));
+    if (runtime.any_gpus())
+      work_ = Data::scratch(runtime, eigensolve_chunk_work<T>(runtime, n, chunk, vectors_));
     sequence_->begin_stage(stage);
-    for (Index first = 0; first < count; first += chunk) insert(runtime, first, std::min(chunk, count - first));
+    for (Index first = 0; first < count; first += chunk)
+      insert(runtime, first, std::min(chunk, count - first));
   }
   const std::shared_ptr<EigenBatchResult<T>>& result() const noexcept { return result_; }
   bool ready() const override { return sequence_->ready(); }
@@ -119,8 +126,10 @@ class BatchWork final : public Work {
     inputs_.push_back(matrices(runtime, const_cast<T*>(a.data), a.n, a.ld, a.stride, first, count));
     const Data& input = inputs_.back();
     const auto output = [&](Data data) -> const Data& { return outputs_.emplace_back(std::move(data)); };
-    const Data& values = output(Data::wrap_bytes(runtime, problem_.values_to + first * a.n, sizeof(R) * n * matrices_of_chunk));
-    const Data& info = output(Data::wrap_bytes(runtime, info_.data() + first, sizeof(int) * matrices_of_chunk));
+    const Data& values = output(
+        Data::wrap_bytes(runtime, problem_.values_to + first * a.n, sizeof(R) * n * matrices_of_chunk));
+    const Data& info =
+        output(Data::wrap_bytes(runtime, info_.data() + first, sizeof(int) * matrices_of_chunk));
     const Data* const vectors =
         vectors_ ? &output(matrices(runtime, z.data, a.n, z.ld, z.stride, first, count)) : nullptr;
     sequence_->insert(EigensolveChunk<T>{.a = input,
@@ -186,12 +195,13 @@ Completion<EigenBatchResult<T>> submit_eigensolve_batch(Runtime& runtime, const 
   return collectively(
       runtime, "submit_eigensolve_batch",
       argument_hash(sizeof(T), is_complex<T>, a.n, a.count, a.uplo, options.vectors, options.chunk),
-      [&] { check_batch(runtime, problem, options); }, [&] { return submit_batch(runtime, problem, options); });
+      [&] { check_batch(runtime, problem, options); },
+      [&] { return submit_batch(runtime, problem, options); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                  \
-  template Completion<EigenBatchResult<T>> submit_eigensolve_batch<T>(          \
-      Runtime&, const EigenBatchProblem<T>&, const EigensolveBatchOptions&);
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template Completion<EigenBatchResult<T>> submit_eigensolve_batch<T>(Runtime&, const EigenBatchProblem<T>&, \
+                                                                      const EigensolveBatchOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -55,17 +55,19 @@ struct BatchOutput {
   BatchOutput(T* vectors, Index order) noexcept : BatchOutput(vectors, order, order * order) {}
   /// Either ld is n, and stride at least n n, or stride is n ld: nothing but vectors is written.
   BatchOutput(T* vectors, Index ld, Index stride) noexcept : data(vectors), ld(ld), stride(stride) {}
-  T* data = nullptr;  ///< memory of the host or of a GPU in use, none of the input's; written until the solve is over
-  Index ld = 0;       ///< elements from one column to the next
-  Index stride = 0;   ///< elements from one matrix to the next
+  T* data =
+      nullptr;  ///< memory of the host or of a GPU in use, none of the input's; written until the solve is over
+  Index ld = 0;      ///< elements from one column to the next
+  Index stride = 0;  ///< elements from one matrix to the next
 };
 
 /// A_k x = lambda x for each matrix of a batch.
 template <class T>
 struct EigenBatchProblem {
-  BatchInput<T> a;               ///< Hermitian matrices
-  BatchOutput<T> vectors_to{};   ///< if not given, the vectors are in the result
-  RealOf<T>* values_to = nullptr;  ///< n of each matrix, host or GPU; if not given, the values are in the result
+  BatchInput<T> a;              ///< Hermitian matrices
+  BatchOutput<T> vectors_to{};  ///< if not given, the vectors are in the result
+  RealOf<T>* values_to =
+      nullptr;  ///< n of each matrix, host or GPU; if not given, the values are in the result
 };
 
 /// How a batch is solved.
@@ -77,9 +79,9 @@ struct EigensolveBatchOptions {
 
 /// What became of a matrix of a batch.
 struct BatchFailure {
-  Index matrix = 0;                         ///< its number, from 0
+  Index matrix = 0;                       ///< its number, from 0
   StatusCode code = StatusCode::success;  ///< not_finite or no_convergence
-  Index index = 0;                          ///< the column of the NaN or infinity, or the eigenvalue, from 1
+  Index index = 0;                        ///< the column of the NaN or infinity, or the eigenvalue, from 1
 };
 
 /// Eigenvalues and eigenvectors of a batch. Matrices fail by themselves: the status is that of the first one that has,
@@ -124,18 +126,18 @@ template <class T>
 
 /// @cond
 // With these a problem in braces finds its scalar type.
-#define TESSERA_EIGENSOLVE_BATCH(T)                                                                               \
-  inline Completion<EigenBatchResult<T>> submit_eigensolve_batch(                                                 \
-      Runtime& runtime, const EigenBatchProblem<T>& problem, const EigensolveBatchOptions& options = {}) {        \
-    return submit_eigensolve_batch<T>(runtime, problem, options);                                                 \
-  }                                                                                                               \
-  [[nodiscard]] inline EigenBatchResult<T> eigensolve_batch(                                                      \
-      Runtime& runtime, const EigenBatchProblem<T>& problem, const EigensolveBatchOptions& options = {}) {        \
-    return eigensolve_batch<T>(runtime, problem, options);                                                        \
-  }                                                                                                               \
-  [[nodiscard]] inline EigenBatchResult<T> eigensolve_batch(const EigenBatchProblem<T>& problem,                  \
-                                                            const EigensolveBatchOptions& options = {}) {         \
-    return eigensolve_batch<T>(problem, options);                                                                 \
+#define TESSERA_EIGENSOLVE_BATCH(T)                                                                        \
+  inline Completion<EigenBatchResult<T>> submit_eigensolve_batch(                                          \
+      Runtime& runtime, const EigenBatchProblem<T>& problem, const EigensolveBatchOptions& options = {}) { \
+    return submit_eigensolve_batch<T>(runtime, problem, options);                                          \
+  }                                                                                                        \
+  [[nodiscard]] inline EigenBatchResult<T> eigensolve_batch(                                               \
+      Runtime& runtime, const EigenBatchProblem<T>& problem, const EigensolveBatchOptions& options = {}) { \
+    return eigensolve_batch<T>(runtime, problem, options);                                                 \
+  }                                                                                                        \
+  [[nodiscard]] inline EigenBatchResult<T> eigensolve_batch(const EigenBatchProblem<T>& problem,           \
+                                                            const EigensolveBatchOptions& options = {}) {  \
+    return eigensolve_batch<T>(problem, options);                                                          \
   }
 TESSERA_FOR_SCALARS(TESSERA_EIGENSOLVE_BATCH)
 #undef TESSERA_EIGENSOLVE_BATCH

@@ -13,7 +13,8 @@ constexpr int width = back_width;
 /// reflectors of a matrix; T is width x width, column-major, zero below the diagonal.
 /// Source: LAPACK larft.
 template <class S>
-__global__ void __launch_bounds__(256) factors_kernel(int n, const S* v, Index ldv, Index stride_v, const S* tau, S* factors) {
+__global__ void __launch_bounds__(256)
+    factors_kernel(int n, const S* v, Index ldv, Index stride_v, const S* tau, S* factors) {
   __shared__ S rows[width][width + 1], gram[width][width + 1];
   const Index matrix = blockIdx.y;
   const int first = static_cast<int>(blockIdx.x) * width, columns = min(width, n - 1 - first);
@@ -59,8 +60,8 @@ std::size_t back_bytes(Index n, Index count) {
 }
 
 template <class T>
-void launch_back(cudaStream_t stream, cublasHandle_t cublas, Index n, Index count, const T* v, Index ldv, Index stride_v,
-                 const T* tau, T* z, Index ldz, Index stride_z, void* memory) {
+void launch_back(cudaStream_t stream, cublasHandle_t cublas, Index n, Index count, const T* v, Index ldv,
+                 Index stride_v, const T* tau, T* z, Index ldz, Index stride_z, void* memory) {
   const Index blocks = ceil_div(n - 1, width), stride_w = n * width, stride_t = blocks * width * width;
   Taker part{static_cast<char*>(memory)};
   T* const factors = part.take<T>(count * ceil_div(n, width) * width * width);
@@ -72,19 +73,20 @@ void launch_back(cudaStream_t stream, cublasHandle_t cublas, Index n, Index coun
     const Index first = b * width, columns = std::min<Index>(width, n - 1 - first), rows = n - first - 1;
     const T* const block = v + first + 1 + first * ldv;
     T* const below = z + first + 1;
-    cublas::gemm_strided_batched<T>(cublas, Op::none, Op::none, rows, columns, columns, T(1), block, ldv, stride_v,
-                                    factors + b * width * width, width, stride_t, T(0), turned, n, stride_w, count);
-    cublas::gemm_strided_batched<T>(cublas, Op::adjoint, Op::none, columns, n, rows, T(1), block, ldv, stride_v, below,
-                                    ldz, stride_z, T(0), w, width, stride_w, count);
-    cublas::gemm_strided_batched<T>(cublas, Op::none, Op::none, rows, n, columns, T(-1), turned, n, stride_w, w, width,
-                                    stride_w, T(1), below, ldz, stride_z, count);
+    cublas::gemm_strided_batched<T>(cublas, Op::none, Op::none, rows, columns, columns, T(1), block, ldv,
+                                    stride_v, factors + b * width * width, width, stride_t, T(0), turned, n,
+                                    stride_w, count);
+    cublas::gemm_strided_batched<T>(cublas, Op::adjoint, Op::none, columns, n, rows, T(1), block, ldv,
+                                    stride_v, below, ldz, stride_z, T(0), w, width, stride_w, count);
+    cublas::gemm_strided_batched<T>(cublas, Op::none, Op::none, rows, n, columns, T(-1), turned, n, stride_w,
+                                    w, width, stride_w, T(1), below, ldz, stride_z, count);
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                     \
-  template std::size_t back_bytes<T>(Index, Index);                                                                \
-  template void launch_back(cudaStream_t, cublasHandle_t, Index, Index, const T*, Index, Index, const T*, T*, Index, \
-                            Index, void*);
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template std::size_t back_bytes<T>(Index, Index);                                                       \
+  template void launch_back(cudaStream_t, cublasHandle_t, Index, Index, const T*, Index, Index, const T*, \
+                            T*, Index, Index, void*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail::kernels::batch

@@ -10,8 +10,8 @@ namespace tessera::detail::kernels::batch {
 namespace {
 
 template <class R>
-__global__ void widen_kernel(Index elements, const R* d, const R* e, double* wide_d, double* wide_e, Index count,
-                             long long* failure) {
+__global__ void widen_kernel(Index elements, const R* d, const R* e, double* wide_d, double* wide_e,
+                             Index count, long long* failure) {
   const Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < count) failure[i] = 0;
   if (i >= elements) return;
@@ -22,8 +22,8 @@ __global__ void widen_kernel(Index elements, const R* d, const R* e, double* wid
 /// Rounds values and vectors, which lie in ascending order, to the types of the output. One block of threads for some
 /// columns of a matrix.
 template <class S>
-__global__ void __launch_bounds__(256)
-    store_kernel(DivideAndConquer<S> to, const double* spectra, const double* vectors, const long long* failure) {
+__global__ void __launch_bounds__(256) store_kernel(DivideAndConquer<S> to, const double* spectra,
+                                                    const double* vectors, const long long* failure) {
   using R = Real<S>;
   const Index matrix = blockIdx.x;
   const int n = to.n;
@@ -73,8 +73,8 @@ template <class S>
 void launch_divide(cudaStream_t stream, const DivideAndConquer<S>& problem, void* memory) {
   const Index n = problem.n, count = problem.count, elements = n * count;
   const DivideWork work(memory, n, count, problem.z != nullptr);
-  widen_kernel<<<blocks_for(elements, 256), 256, 0, stream>>>(elements, problem.d, problem.e, work.d, work.e, count,
-                                                              work.failure);
+  widen_kernel<<<blocks_for(elements, 256), 256, 0, stream>>>(elements, problem.d, problem.e, work.d, work.e,
+                                                              count, work.failure);
   const LeafForest leaves{.forest = {elements, n, n},
                           .d = work.d,
                           .e = work.e,
@@ -89,13 +89,14 @@ void launch_divide(cudaStream_t stream, const DivideAndConquer<S>& problem, void
     launch_leaf_values(stream, leaves, false, spectra, spectra + 3 * elements);
     found.spectra = spectra;
   }
-  const dim3 grid(static_cast<unsigned>(count), problem.z ? static_cast<unsigned>(std::min<Index>(n, 64)) : 1u);
+  const dim3 grid(static_cast<unsigned>(count),
+                  problem.z ? static_cast<unsigned>(std::min<Index>(n, 64)) : 1u);
   store_kernel<<<grid, 256, 0, stream>>>(problem, found.spectra, found.vectors, work.failure);
   report_kernel<<<blocks_for(count, 256), 256, 0, stream>>>(count, problem.n, work.failure, problem.info);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                           \
-  template std::size_t divide_bytes<DeviceScalar<T>>(Index, Index, bool);                \
+#define TESSERA_INSTANTIATE(T)                                            \
+  template std::size_t divide_bytes<DeviceScalar<T>>(Index, Index, bool); \
   template void launch_divide(cudaStream_t, const DivideAndConquer<DeviceScalar<T>>&, void*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

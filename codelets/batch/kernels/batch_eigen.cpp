@@ -49,7 +49,8 @@ int first_bad_column(Uplo uplo, Index n, const T* a, Index lda) noexcept {
     for (Index i = begin; i < end; ++i) {
       const T x = a[i + j * lda];
       // LAPACK does not read the imaginary part of the diagonal either.
-      if (!std::isfinite(real_part(x)) || (i != j && !std::isfinite(imag_part(x)))) return static_cast<int>(j + 1);
+      if (!std::isfinite(real_part(x)) || (i != j && !std::isfinite(imag_part(x))))
+        return static_cast<int>(j + 1);
     }
   }
   return 0;

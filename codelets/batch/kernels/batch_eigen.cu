@@ -14,6 +14,12 @@ Index divide_from() {
   return order;
 }
 
+/// From this order on the reduction by panels is faster, which reads a matrix half as often, and only one triangle.
+bool by_panels(Index n) {
+  static const Index order = std::getenv("PANELS_FROM") ? std::atoi(std::getenv("PANELS_FROM")) : 128;
+  return n >= order;
+}
+
 template <class S>
 batch::Work<S> batch_work(void* memory, Index n, Index count, bool vectors) {
   return batch::Work<S>(memory, n, count, vectors, vectors || !batch::reduced_in_shared<S>(n));
@@ -26,18 +32,18 @@ struct DivideParts {
   T *v, *tau;
   RealOf<T>*d, *e;
   int* exponent;
-  void *divide, *back;
+  void* stage;  ///< of one stage after the other
   std::size_t bytes;
   DivideParts(void* memory, Index n, Index count, bool vectors) {
     batch::Taker part{static_cast<char*>(memory)};
-    v = part.take<T>(vectors || !batch::reduced_in_shared<S>(n) ? n * n * count : 0);
+    v = part.take<T>(vectors || by_panels(n) || !batch::reduced_in_shared<S>(n) ? n * n * count : 0);
     tau = part.take<T>(n * count);
     d = part.take<RealOf<T>>(n * count);
     e = part.take<RealOf<T>>(n * count);
     exponent = part.take<int>(count);
-    // The one is over when the other begins.
-    divide = back = part.take<char>(static_cast<Index>(
-        std::max(batch::divide_bytes<S>(n, count, vectors), vectors ? batch::back_bytes<T>(n, count) : 0)));
+    stage = part.take<char>(static_cast<Index>(
+        std::max({batch::divide_bytes<S>(n, count, vectors), vectors ? batch::back_bytes<T>(n, count) : 0,
+                  by_panels(n) ? batch::panels_bytes<T>(n, count) : 0})));
     bytes = part.at;
   }
 };
@@ -61,18 +67,19 @@ void launch_by_iteration(cudaStream_t stream, const EigenBatch<T>& batch, void* 
   S* const z = device::device_cast(batch.z);
   S* const v = vectors ? z : batch::reduced_in_shared<S>(n) ? nullptr : space.x;
   const Index ldv = vectors ? batch.ldz : n, stride_v = vectors ? batch.stride_z : Index(n) * n;
-  batch::launch_reduction<S>(stream,
-                             {n, batch.uplo == Uplo::upper, device::device_cast(batch.a), batch.lda, batch.stride_a, v,
-                              ldv, stride_v, space.tau, space.d, space.e, space.exponent, batch.info, space.progress},
-                             batch.count);
+  batch::launch_reduction<S>(
+      stream,
+      {n, batch.uplo == Uplo::upper, device::device_cast(batch.a), batch.lda, batch.stride_a, v, ldv,
+       stride_v, space.tau, space.d, space.e, space.exponent, batch.info, space.progress},
+      batch.count);
   if (vectors) batch::launch_form_q<S>(stream, n, batch.count, v, ldv, stride_v, space.tau, space.x);
   constexpr int parts = is_complex<T> ? 2 : 1;
   for (int round = 1; round <= batch::rounds; ++round) {
-    batch::launch_iteration<R>(
-        stream,
-        {n, lanes_for<R>(n, batch.count), batch.count, space.d, space.e, batch.w, batch.stride_w,
-         vectors ? space.rotations : nullptr, space.sweeps, space.place, batch.info, space.exponent, space.progress},
-        round);
+    batch::launch_iteration<R>(stream,
+                               {n, lanes_for<R>(n, batch.count), batch.count, space.d, space.e, batch.w,
+                                batch.stride_w, vectors ? space.rotations : nullptr, space.sweeps,
+                                space.place, batch.info, space.exponent, space.progress},
+                               round);
     if (!vectors) break;
     batch::launch_rotations<R>(
         stream,
@@ -88,19 +95,32 @@ void launch_by_division(cudaStream_t stream, cublasContext* cublas, const EigenB
   const Index n = batch.n;
   const bool vectors = batch.z != nullptr;
   const DivideParts<T> space(work, n, batch.count, vectors);
-  S* const v = vectors || !batch::reduced_in_shared<S>(n) ? device::device_cast(space.v) : nullptr;
-  batch::launch_reduction<S>(stream,
-                             {static_cast<int>(n), batch.uplo == Uplo::upper, device::device_cast(batch.a), batch.lda,
-                              batch.stride_a, v, n, n * n, device::device_cast(space.tau), space.d, space.e,
-                              space.exponent, batch.info, nullptr},
-                             batch.count);
+  S* const v =
+      vectors || by_panels(n) || !batch::reduced_in_shared<S>(n) ? device::device_cast(space.v) : nullptr;
+  const batch::Reduction<S> reduction{static_cast<int>(n),
+                                      batch.uplo == Uplo::upper,
+                                      device::device_cast(batch.a),
+                                      batch.lda,
+                                      batch.stride_a,
+                                      v,
+                                      n,
+                                      n * n,
+                                      device::device_cast(space.tau),
+                                      space.d,
+                                      space.e,
+                                      space.exponent,
+                                      batch.info,
+                                      nullptr};
+  if (!by_panels(n) ||
+      !batch::launch_reduction_by_panels<T>(stream, cublas, reduction, batch.count, space.stage))
+    batch::launch_reduction<S>(stream, reduction, batch.count);
   batch::launch_divide<S>(stream,
-                          {static_cast<int>(n), batch.count, space.d, space.e, space.exponent, batch.info, batch.w,
-                           batch.stride_w, device::device_cast(batch.z), batch.ldz, batch.stride_z},
-                          space.divide);
+                          {static_cast<int>(n), batch.count, space.d, space.e, space.exponent, batch.info,
+                           batch.w, batch.stride_w, device::device_cast(batch.z), batch.ldz, batch.stride_z},
+                          space.stage);
   if (vectors)
     batch::launch_back<T>(stream, cublas, n, batch.count, space.v, n, n * n, space.tau, batch.z, batch.ldz,
-                          batch.stride_z, space.back);
+                          batch.stride_z, space.stage);
 }
 
 }  // namespace
@@ -112,7 +132,8 @@ std::size_t eigen_batch_bytes(Index n, Index count, bool vectors) noexcept {
 }
 
 template <class T>
-void launch_eigen_batch(cudaStream_t stream, cublasContext* cublas, const EigenBatch<T>& batch, void* work) noexcept {
+void launch_eigen_batch(cudaStream_t stream, cublasContext* cublas, const EigenBatch<T>& batch,
+                        void* work) noexcept {
   if (batch.count == 0 || batch.n == 0) return;
   if (batch.n < divide_from()) return launch_by_iteration(stream, batch, work);
   // The merges of a level are numbered in a dimension of the grid that ends at 65535; a tree has less than n / 16 pieces.

@@ -28,14 +28,13 @@ struct EigenBatch {
   Index lda = 0, stride_a = 0;
   RealOf<T>* w = nullptr;  ///< (W) n eigenvalues each, ascending; NaN of a matrix that has failed
   Index stride_w = 0;
-  T* z = nullptr;  ///< (W) n x n orthonormal eigenvectors each; null: values alone. May be a, with its ld and stride
+  T* z =
+      nullptr;  ///< (W) n x n orthonormal eigenvectors each; null: values alone. May be a, with its ld and stride
   Index ldz = 0, stride_z = 0;
   /// (W) one each: 0; -j: NaN or infinity in column j (from 1) of the triangle; i > 0: eigenvalue i did not converge.
   /// The vectors of a matrix that has failed mean nothing.
   int* info = nullptr;
 };
-
-
 
 /// Bytes of work space on a GPU for `count` matrices.
 template <class T>
@@ -43,7 +42,8 @@ std::size_t eigen_batch_bytes(Index n, Index count, bool vectors) noexcept;
 
 /// Enqueues on the stream, to which the handle is bound. All pointers are device memory; work: eigen_batch_bytes, aligned to 256 bytes.
 template <class T>
-void launch_eigen_batch(CUstream_st* stream, cublasContext* cublas, const EigenBatch<T>& batch, void* work) noexcept;
+void launch_eigen_batch(CUstream_st* stream, cublasContext* cublas, const EigenBatch<T>& batch,
+                        void* work) noexcept;
 
 /// Bytes of work space on a CPU, whatever the count.
 template <class T>

@@ -51,8 +51,8 @@ __host__ __device__ constexpr Index sweep_space(Index n) {
 template <class S>
 struct Work {
   using R = Real<S>;
-  S* x;    ///< n x n each: Q; without vectors A, if it does not fit into shared memory
-  S* tau;  ///< n each
+  S* x;      ///< n x n each: Q; without vectors A, if it does not fit into shared memory
+  S* tau;    ///< n each
   R *d, *e;  ///< n each: the tridiagonal matrix
   Rotation<R>* rotations;
   Sweep* sweeps;
@@ -110,6 +110,13 @@ struct Reduction {
 template <class S>
 void launch_reduction(cudaStream_t stream, const Reduction<S>& reduction, Index count);
 
+/// The same by panels of columns, with A in reduction.v; false if that needs too much shared memory.
+template <class T>
+std::size_t panels_bytes(Index n, Index count);
+template <class T>
+bool launch_reduction_by_panels(cudaStream_t stream, cublasContext* cublas,
+                                const Reduction<DeviceScalar<T>>& reduction, Index count, void* work);
+
 template <class R>
 struct Iteration {
   int n, lanes;
@@ -128,7 +135,8 @@ void launch_iteration(cudaStream_t stream, const Iteration<R>& iteration, int ro
 
 /// x := Q.
 template <class S>
-void launch_form_q(cudaStream_t stream, int n, Index count, const S* v, Index ldv, Index stride_v, const S* tau, S* x);
+void launch_form_q(cudaStream_t stream, int n, Index count, const S* v, Index ldv, Index stride_v,
+                   const S* tau, S* x);
 
 template <class R>
 struct Rotating {
@@ -183,7 +191,7 @@ void launch_divide(cudaStream_t stream, const DivideAndConquer<S>& problem, void
 template <class T>
 std::size_t back_bytes(Index n, Index count);
 template <class T>
-void launch_back(cudaStream_t stream, cublasContext* cublas, Index n, Index count, const T* v, Index ldv, Index stride_v,
-                 const T* tau, T* z, Index ldz, Index stride_z, void* work);
+void launch_back(cudaStream_t stream, cublasContext* cublas, Index n, Index count, const T* v, Index ldv,
+                 Index stride_v, const T* tau, T* z, Index ldz, Index stride_z, void* work);
 
 }  // namespace tessera::detail::kernels::batch

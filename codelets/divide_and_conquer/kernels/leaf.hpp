@@ -76,8 +76,8 @@ struct LeafForest {
   const double* d;
   const double* e;
   double epsilon;
-  long long* failure;  ///< becomes 1 + t stride if a piece of leaf t does not converge or meets
-                       ///< numbers that are not finite
+  long long* failure;        ///< becomes 1 + t stride if a piece of leaf t does not converge or meets
+                             ///< numbers that are not finite
   Index failure_stride = 0;  ///< from the failure of one leaf to that of the next; 0: one for all
 };
 

@@ -16,12 +16,14 @@ class EigensolveBatch : public RuntimeTest<T> {
  protected:
   /// Solves a batch into its own arrays.
   static EigenBatchResult<T> solve(TestBatch<T>& batch, const EigensolveBatchOptions& options) {
-    const EigenBatchProblem<T> problem{.a = {batch.a.data(), batch.n, batch.count, batch.ld, batch.stride, batch.uplo},
-                                       .vectors_to = {batch.z.data(), batch.ld, batch.stride},
-                                       .values_to = batch.w.data()};
+    const EigenBatchProblem<T> problem{
+        .a = {batch.a.data(), batch.n, batch.count, batch.ld, batch.stride, batch.uplo},
+        .vectors_to = {batch.z.data(), batch.ld, batch.stride},
+        .values_to = batch.w.data()};
     auto result = eigensolve_batch(RuntimeTest<T>::runtime(), problem, options);
     std::fill(batch.info.begin(), batch.info.end(), 0);
-    for (const BatchFailure& failure : result.failures) batch.info[static_cast<std::size_t>(failure.matrix)] = 1;
+    for (const BatchFailure& failure : result.failures)
+      batch.info[static_cast<std::size_t>(failure.matrix)] = 1;
     return result;
   }
 };
@@ -54,7 +56,8 @@ TYPED_TEST(EigensolveBatch, TheResultHasWhatIsGivenNoPlace) {
   for (Index k = 0; k < batch.count; ++k)
     std::copy_n(batch.a.begin() + k * batch.stride, batch.stride, a.begin() + k * stride);
   const EigenBatchProblem<TypeParam> problem{.a = {a.data(), batch.n, batch.count, batch.n, stride}};
-  auto first = submit_eigensolve_batch(this->runtime(), problem), second = submit_eigensolve_batch(this->runtime(), problem);
+  auto first = submit_eigensolve_batch(this->runtime(), problem),
+       second = submit_eigensolve_batch(this->runtime(), problem);
   EXPECT_TRUE(first.wait() && second.wait());
   const auto result = std::move(first).result();
   ASSERT_EQ(result.values.size(), batch.w.size());
@@ -90,8 +93,10 @@ TYPED_TEST(EigensolveBatch, NothingToSolve) {
 TYPED_TEST(EigensolveBatch, RefusesWrongArguments) {
   std::vector<TypeParam> a(64), z(64);
   using Problem = EigenBatchProblem<TypeParam>;
-  const auto refused = [&](const char* name, const Problem& problem, const EigensolveBatchOptions& options = {}) {
-    expect_refused(name, [&] { (void)submit_eigensolve_batch<TypeParam>(this->runtime(), problem, options); });
+  const auto refused = [&](const char* name, const Problem& problem,
+                           const EigensolveBatchOptions& options = {}) {
+    expect_refused(name,
+                   [&] { (void)submit_eigensolve_batch<TypeParam>(this->runtime(), problem, options); });
   };
   refused("a", {.a = {nullptr, 4, 2}});
   refused("a.n", {.a = {a.data(), -1, 2}});

@@ -40,11 +40,13 @@ struct TestBatch {
     for (Index k = 0; k < count; ++k) {
       const auto triangle_of = poison_other_triangle(matrices[static_cast<std::size_t>(k)], uplo);
       for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < n; ++i) a[static_cast<std::size_t>(k * stride + j * ld + i)] = triangle_of(i, j);
+        for (Index i = 0; i < n; ++i)
+          a[static_cast<std::size_t>(k * stride + j * ld + i)] = triangle_of(i, j);
     }
   }
   kernels::EigenBatch<T> arguments(bool vectors) {
-    return {n, count, uplo, a.data(), ld, stride, w.data(), n, vectors ? z.data() : nullptr, ld, stride, info.data()};
+    return {n,  count,  uplo,       a.data(), ld, stride, w.data(), n, vectors ? z.data() : nullptr,
+            ld, stride, info.data()};
   }
   std::vector<RealOf<T>> values_of(Index k) const { return {w.begin() + k * n, w.begin() + (k + 1) * n}; }
   Matrix<T> vectors_of(Index k) const {
@@ -73,7 +75,8 @@ struct TestBatch {
     if (!vectors) return;
     for (Index column = 0; column < n * count; ++column)
       for (Index i = n; i < ld; ++i)
-        EXPECT_TRUE(std::isnan(real_part(z[static_cast<std::size_t>(column * ld + i)]))) << "padding of " << column;
+        EXPECT_TRUE(std::isnan(real_part(z[static_cast<std::size_t>(column * ld + i)])))
+            << "padding of " << column;
   }
 };
 

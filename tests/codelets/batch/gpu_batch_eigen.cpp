@@ -90,7 +90,8 @@ TYPED_TEST(GpuBatchEigen, ReportsWhatIsNotFinite) {
     this->solve(batch, true);
     EXPECT_EQ(batch.info, (std::vector<int>{0, -1, 0, static_cast<int>(-n), 0}));
     const auto failed = static_cast<std::size_t>(n);
-    EXPECT_TRUE(std::isnan(batch.w[failed]) && std::isnan(batch.w[2 * failed - 1]) && std::isnan(batch.w[3 * failed]));
+    EXPECT_TRUE(std::isnan(batch.w[failed]) && std::isnan(batch.w[2 * failed - 1]) &&
+                std::isnan(batch.w[3 * failed]));
     for (const Index k : {0, 2, 4}) batch.expect_solved(k, true);
   }
 }

@@ -9,7 +9,8 @@ template <class T>
 class BatchEigen : public ::testing::Test {
  protected:
   static void solve(TestBatch<T>& batch, bool vectors) {
-    std::vector<std::max_align_t> work(kernels::eigen_batch_host_bytes<T>(batch.n, vectors) / sizeof(std::max_align_t) + 1);
+    std::vector<std::max_align_t> work(
+        kernels::eigen_batch_host_bytes<T>(batch.n, vectors) / sizeof(std::max_align_t) + 1);
     kernels::eigen_batch_on_host(batch.arguments(vectors), work.data());
   }
 };

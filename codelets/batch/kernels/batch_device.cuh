@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/batch/kernels/batch_parts.cuh>
+
+/// What both reductions to tridiagonal form do.
+namespace tessera::detail::kernels::batch {
+
+template <class S>
+__device__ Real<S> largest_part(S x) {
+  return fmax(fabs(real(x)), fabs(imag(x)));
+}
+
+/// Squares below this have lost digits to underflow; numbers of that size do not matter beside a matrix of size one.
+template <class R>
+inline constexpr R smallest_square = sizeof(R) == 8 ? R(1e-280) : R(1e-31);
+
+/// What the warps of a thread block tell each other.
+template <class R>
+struct ReductionShared {
+  R largest[32];
+  int first_bad;
+};
+
+/// Sums of four numbers over a warp: a lane gets that of number lane / 8; of two, number lane / 16.
+template <class S>
+__device__ S warp_sums(const S (&sum)[4]) {
+  const bool high = threadIdx.x & 16, odd = threadIdx.x & 8;
+  S a = high ? sum[2] : sum[0], b = high ? sum[3] : sum[1];
+  a += exchange(high ? sum[0] : sum[2], 16);
+  b += exchange(high ? sum[1] : sum[3], 16);
+  S one = odd ? b : a;
+  one += exchange(odd ? a : b, 8);
+  for (int mask = 4; mask > 0; mask /= 2) one += exchange(one, mask);
+  return one;
+}
+template <class S>
+__device__ S warp_sums(const S (&sum)[2]) {
+  const bool high = threadIdx.x & 16;
+  S one = high ? sum[1] : sum[0];
+  one += exchange(high ? sum[0] : sum[1], 16);
+  for (int mask = 8; mask > 0; mask /= 2) one += exchange(one, mask);
+  return one;
+}
+
+/// Both triangles of A to `to`, scaled by a power of two so that the largest part lies in [1/2, 1). Returns the exponent;
+/// zeros if A is not finite (shared.first_bad < n then).
+template <class S>
+__device__ int load_scaled(const Reduction<S>& reduction, const S* a, S* to, Index ld,
+                           ReductionShared<Real<S>>& shared) {
+  using R = Real<S>;
+  const int n = reduction.n, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  if (threadIdx.x == 0) shared.first_bad = n;
+  __syncthreads();
+  R largest = 0;
+  int bad = n;
+  for (int c = warp; c < n; c += warps) {
+    const int begin = reduction.upper ? 0 : c, end = reduction.upper ? c + 1 : n;
+    for (int r = begin + lane; r < end; r += 32) {
+      S x = a[r + c * reduction.lda];
+      if (r == c) x = S(real(x));
+      if (!finite(x)) bad = min(bad, c);
+      largest = fmax(largest, largest_part(x));
+      to[r + c * ld] = x;
+      if (r != c) to[c + r * ld] = conj(x);
+    }
+  }
+  if (bad < n) atomicMin(&shared.first_bad, bad);
+  largest = warp_max(largest);
+  if (lane == 0) shared.largest[warp] = largest;
+  __syncthreads();
+  for (int i = 0; i < warps; ++i) largest = fmax(largest, shared.largest[i]);
+  const bool good = shared.first_bad == n;
+  int power = 0;
+  if (good && largest > 0) frexp(largest, &power);
+  // In two steps, since 2^-power alone may be no number.
+  const R half = good ? ldexp(R(1), -(power / 2)) : R(0),
+          rest = good ? ldexp(R(1), -(power - power / 2)) : R(0);
+  for (int c = warp; c < n; c += warps)
+    for (int r = lane; r < n; r += 32) to[r + c * ld] = good ? half * to[r + c * ld] * rest : S(0);
+  __syncthreads();
+  return power;
+}
+
+/// The reflector of column x of rows [first, n): v, from row `first` on; returns tau, and the entry that remains in *beta.
+/// One warp.
+template <class S>
+__device__ S make_reflector(int first, int n, const S* x, S* v, Real<S>* beta) {
+  using R = Real<S>;
+  const int lane = threadIdx.x % 32;
+  R square = 0;
+  for (int r = first + 1 + lane; r < n; r += 32) square += norm(x[r]);
+  square = warp_sum(square);
+  const S alpha = x[first];
+  const R total = square + norm(alpha);
+  S tau = 0, scale = 0;
+  if (square == 0 && imag(alpha) == 0) {
+    *beta = real(alpha);
+  } else if (total < smallest_square<R>) {
+    *beta = 0;
+  } else {
+    const R b = real(alpha) > 0 ? -sqrt(total) : sqrt(total);
+    tau = (S(b) - alpha) * (1 / b);
+    const S difference = alpha - S(b);
+    scale = conj(difference) * (1 / norm(difference));
+    *beta = b;
+  }
+  for (int r = first + 1 + lane; r < n; r += 32) v[r] = x[r] * scale;
+  if (lane == 0) v[first] = 1;
+  return tau;
+}
+
+}  // namespace tessera::detail::kernels::batch
