@@ -4,8 +4,27 @@
 
 #include <tessera/codelets/batch/kernels/batch_parts.cuh>
 
-/// What both reductions to tridiagonal form do.
+/// What both reductions to tridiagonal form do. A team of threads has a matrix: a thread block, or half a warp
+/// (width 16) for orders up to 16. It is made of rows of `width` lanes.
 namespace tessera::detail::kernels::batch {
+
+/// Where a thread is in its team.
+template <int width>
+struct Team {
+  int thread, threads, lane, row, rows;
+  __device__ Team()
+      : thread(width < 32 ? threadIdx.x % width : threadIdx.x),
+        threads(width < 32 ? width : blockDim.x),
+        lane(threadIdx.x % width),
+        row(width < 32 ? 0 : threadIdx.x / 32),
+        rows(width < 32 ? 1 : blockDim.x / 32) {}
+};
+
+template <int width, class S>
+__device__ S row_sum(S x) {
+  for (int mask = width / 2; mask > 0; mask /= 2) x += exchange(x, mask);
+  return x;
+}
 
 template <class S>
 __device__ Real<S> largest_part(S x) {
@@ -16,48 +35,47 @@ __device__ Real<S> largest_part(S x) {
 template <class R>
 inline constexpr R smallest_square = sizeof(R) == 8 ? R(1e-280) : R(1e-31);
 
-/// What the warps of a thread block tell each other.
+/// What the threads of a team tell each other.
 template <class R>
 struct ReductionShared {
   R largest[32];
   int first_bad;
 };
 
-/// Sums of four numbers over a warp: a lane gets that of number lane / 8; of two, number lane / 16.
-template <class S>
-__device__ S warp_sums(const S (&sum)[4]) {
-  const bool high = threadIdx.x & 16, odd = threadIdx.x & 8;
+/// Sums of four numbers over a row: a lane gets that of number lane / (width / 4); of two, lane / (width / 2).
+template <int width, class S>
+__device__ S row_sums(const S (&sum)[4]) {
+  const bool high = threadIdx.x & (width / 2), odd = threadIdx.x & (width / 4);
   S a = high ? sum[2] : sum[0], b = high ? sum[3] : sum[1];
-  a += exchange(high ? sum[0] : sum[2], 16);
-  b += exchange(high ? sum[1] : sum[3], 16);
+  a += exchange(high ? sum[0] : sum[2], width / 2);
+  b += exchange(high ? sum[1] : sum[3], width / 2);
   S one = odd ? b : a;
-  one += exchange(odd ? a : b, 8);
-  for (int mask = 4; mask > 0; mask /= 2) one += exchange(one, mask);
-  return one;
+  one += exchange(odd ? a : b, width / 4);
+  return row_sum<width / 4>(one);
 }
-template <class S>
-__device__ S warp_sums(const S (&sum)[2]) {
-  const bool high = threadIdx.x & 16;
+template <int width, class S>
+__device__ S row_sums(const S (&sum)[2]) {
+  const bool high = threadIdx.x & (width / 2);
   S one = high ? sum[1] : sum[0];
-  one += exchange(high ? sum[0] : sum[1], 16);
-  for (int mask = 8; mask > 0; mask /= 2) one += exchange(one, mask);
-  return one;
+  one += exchange(high ? sum[0] : sum[1], width / 2);
+  return row_sum<width / 2>(one);
 }
 
-/// Both triangles of A to `to`, scaled by a power of two so that the largest part lies in [1/2, 1). Returns the exponent;
-/// zeros if A is not finite (shared.first_bad < n then).
-template <class S>
+/// Both triangles of A to `to`, scaled by a power of two so that the largest part lies in [1/2, 1). Returns the
+/// exponent; zeros if A is not finite (shared.first_bad < n then). All threads of the block call it.
+template <int width, class S>
 __device__ int load_scaled(const Reduction<S>& reduction, const S* a, S* to, Index ld,
                            ReductionShared<Real<S>>& shared) {
   using R = Real<S>;
-  const int n = reduction.n, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  if (threadIdx.x == 0) shared.first_bad = n;
+  const Team<width> team;
+  const int n = reduction.n;
+  if (team.thread == 0) shared.first_bad = n;
   __syncthreads();
   R largest = 0;
   int bad = n;
-  for (int c = warp; c < n; c += warps) {
+  for (int c = team.row; c < n; c += team.rows) {
     const int begin = reduction.upper ? 0 : c, end = reduction.upper ? c + 1 : n;
-    for (int r = begin + lane; r < end; r += 32) {
+    for (int r = begin + team.lane; r < end; r += width) {
       S x = a[r + c * reduction.lda];
       if (r == c) x = S(real(x));
       if (!finite(x)) bad = min(bad, c);
@@ -67,31 +85,31 @@ __device__ int load_scaled(const Reduction<S>& reduction, const S* a, S* to, Ind
     }
   }
   if (bad < n) atomicMin(&shared.first_bad, bad);
-  largest = warp_max(largest);
-  if (lane == 0) shared.largest[warp] = largest;
+  for (int mask = width / 2; mask > 0; mask /= 2) largest = fmax(largest, exchange(largest, mask));
+  if (team.lane == 0) shared.largest[team.row] = largest;
   __syncthreads();
-  for (int i = 0; i < warps; ++i) largest = fmax(largest, shared.largest[i]);
+  for (int i = 0; i < team.rows; ++i) largest = fmax(largest, shared.largest[i]);
   const bool good = shared.first_bad == n;
   int power = 0;
   if (good && largest > 0) frexp(largest, &power);
   // In two steps, since 2^-power alone may be no number.
   const R half = good ? ldexp(R(1), -(power / 2)) : R(0),
           rest = good ? ldexp(R(1), -(power - power / 2)) : R(0);
-  for (int c = warp; c < n; c += warps)
-    for (int r = lane; r < n; r += 32) to[r + c * ld] = good ? half * to[r + c * ld] * rest : S(0);
+  for (int c = team.row; c < n; c += team.rows)
+    for (int r = team.lane; r < n; r += width) to[r + c * ld] = good ? half * to[r + c * ld] * rest : S(0);
   __syncthreads();
   return power;
 }
 
-/// The reflector of column x of rows [first, n): v, from row `first` on; returns tau, and the entry that remains in *beta.
-/// One warp.
-template <class S>
+/// The reflector of column x of rows [first, n): v, from row `first` on; returns tau, and the entry that remains in
+/// *beta. One row of a team.
+template <int width, class S>
 __device__ S make_reflector(int first, int n, const S* x, S* v, Real<S>* beta) {
   using R = Real<S>;
-  const int lane = threadIdx.x % 32;
+  const int lane = threadIdx.x % width;
   R square = 0;
-  for (int r = first + 1 + lane; r < n; r += 32) square += norm(x[r]);
-  square = warp_sum(square);
+  for (int r = first + 1 + lane; r < n; r += width) square += norm(x[r]);
+  square = row_sum<width>(square);
   const S alpha = x[first];
   const R total = square + norm(alpha);
   S tau = 0, scale = 0;
@@ -106,7 +124,7 @@ __device__ S make_reflector(int first, int n, const S* x, S* v, Real<S>* beta) {
     scale = conj(difference) * (1 / norm(difference));
     *beta = b;
   }
-  for (int r = first + 1 + lane; r < n; r += 32) v[r] = x[r] * scale;
+  for (int r = first + 1 + lane; r < n; r += width) v[r] = x[r] * scale;
   if (lane == 0) v[first] = 1;
   return tau;
 }

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdlib>
-
 #include <tessera/codelets/batch/kernels/batch_parts.cuh>
 
 namespace tessera::detail::kernels {
@@ -9,16 +7,8 @@ namespace tessera::detail::kernels {
 namespace {
 
 /// From this order on divide and conquer is faster than the QL method, whose steps follow each other.
-Index divide_from() {
-  static const Index order = std::getenv("DIVIDE_FROM") ? std::atoi(std::getenv("DIVIDE_FROM")) : 96;
-  return order;
-}
-
-/// From this order on the reduction by panels is faster, which reads a matrix half as often, and only one triangle.
-bool by_panels(Index n) {
-  static const Index order = std::getenv("PANELS_FROM") ? std::atoi(std::getenv("PANELS_FROM")) : 128;
-  return n >= order;
-}
+template <class T>
+constexpr Index divide_from = sizeof(RealOf<T>) == 8 ? 96 : 144;
 
 template <class S>
 batch::Work<S> batch_work(void* memory, Index n, Index count, bool vectors) {
@@ -36,14 +26,14 @@ struct DivideParts {
   std::size_t bytes;
   DivideParts(void* memory, Index n, Index count, bool vectors) {
     batch::Taker part{static_cast<char*>(memory)};
-    v = part.take<T>(vectors || by_panels(n) || !batch::reduced_in_shared<S>(n) ? n * n * count : 0);
+    v = part.take<T>(vectors || !batch::reduced_in_shared<S>(n) ? n * n * count : 0);
     tau = part.take<T>(n * count);
     d = part.take<RealOf<T>>(n * count);
     e = part.take<RealOf<T>>(n * count);
     exponent = part.take<int>(count);
     stage = part.take<char>(static_cast<Index>(
         std::max({batch::divide_bytes<S>(n, count, vectors), vectors ? batch::back_bytes<T>(n, count) : 0,
-                  by_panels(n) ? batch::panels_bytes<T>(n, count) : 0})));
+                  batch::reduced_by_panels<S>(n) ? batch::panels_bytes<T>(n, count) : 0})));
     bytes = part.at;
   }
 };
@@ -95,8 +85,7 @@ void launch_by_division(cudaStream_t stream, cublasContext* cublas, const EigenB
   const Index n = batch.n;
   const bool vectors = batch.z != nullptr;
   const DivideParts<T> space(work, n, batch.count, vectors);
-  S* const v =
-      vectors || by_panels(n) || !batch::reduced_in_shared<S>(n) ? device::device_cast(space.v) : nullptr;
+  S* const v = vectors || !batch::reduced_in_shared<S>(n) ? device::device_cast(space.v) : nullptr;
   const batch::Reduction<S> reduction{static_cast<int>(n),
                                       batch.uplo == Uplo::upper,
                                       device::device_cast(batch.a),
@@ -111,8 +100,9 @@ void launch_by_division(cudaStream_t stream, cublasContext* cublas, const EigenB
                                       space.exponent,
                                       batch.info,
                                       nullptr};
-  if (!by_panels(n) ||
-      !batch::launch_reduction_by_panels<T>(stream, cublas, reduction, batch.count, space.stage))
+  if (batch::reduced_by_panels<S>(n))
+    batch::launch_reduction_by_panels<T>(stream, cublas, reduction, batch.count, space.stage);
+  else
     batch::launch_reduction<S>(stream, reduction, batch.count);
   batch::launch_divide<S>(stream,
                           {static_cast<int>(n), batch.count, space.d, space.e, space.exponent, batch.info,
@@ -127,7 +117,7 @@ void launch_by_division(cudaStream_t stream, cublasContext* cublas, const EigenB
 
 template <class T>
 std::size_t eigen_batch_bytes(Index n, Index count, bool vectors) noexcept {
-  if (n >= divide_from()) return DivideParts<T>(nullptr, n, count, vectors).bytes;
+  if (n >= divide_from<T>) return DivideParts<T>(nullptr, n, count, vectors).bytes;
   return batch_work<device::DeviceScalar<T>>(nullptr, n, count, vectors).bytes;
 }
 
@@ -135,7 +125,7 @@ template <class T>
 void launch_eigen_batch(cudaStream_t stream, cublasContext* cublas, const EigenBatch<T>& batch,
                         void* work) noexcept {
   if (batch.count == 0 || batch.n == 0) return;
-  if (batch.n < divide_from()) return launch_by_iteration(stream, batch, work);
+  if (batch.n < divide_from<T>) return launch_by_iteration(stream, batch, work);
   // The merges of a level are numbered in a dimension of the grid that ends at 65535; a tree has less than n / 16 pieces.
   const Index limit = std::max<Index>(65535 * 16 / batch.n, 1);
   for (Index first = 0; first < batch.count; first += limit) {

@@ -203,7 +203,7 @@ void launch_iteration(cudaStream_t stream, const Iteration<R>& iteration, int ro
   const std::size_t bytes =
       2 * sizeof(R) * static_cast<std::size_t>(iteration.n) * static_cast<std::size_t>(iteration.lanes);
   auto* const kernel = iteration.rotations ? iteration_kernel<R, true> : iteration_kernel<R, false>;
-  allow_shared_memory(kernel, bytes);
+  allow_dynamic_memory(kernel, bytes);
   kernel<<<blocks_for(iteration.count, iteration.lanes), 32, bytes, stream>>>(iteration, round);
 }
 

@@ -58,7 +58,7 @@ __device__ void multiply_lower(int first, int n, const S* a, Index lda, const S*
       }
       sums[r] = sum;
     }
-    const S total = warp_sums(dot);
+    const S total = row_sums<32>(dot);
     __syncwarp();
     const int mine = lane / (32 / group);
     if (lane % (32 / group) == 0 && c + mine < n) sums[c + mine] += total;
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)
     __syncthreads();
     if (warp == 0) {
       R beta = 0;
-      const S tau = j + 1 < n ? make_reflector(j + 1, n, memory.x, v, &beta) : S(0);
+      const S tau = j + 1 < n ? make_reflector<32>(j + 1, n, memory.x, v, &beta) : S(0);
       if (lane == 0) {
         shared_tau = tau;
         reduction.d[matrix * n + j] = real(memory.x[j]);
@@ -156,8 +156,8 @@ template <class S>
 __global__ void __launch_bounds__(512) load_kernel(Reduction<S> reduction) {
   __shared__ ReductionShared<Real<S>> shared;
   const Index matrix = blockIdx.x;
-  const int power = load_scaled(reduction, reduction.a + matrix * reduction.stride_a,
-                                reduction.v + matrix * reduction.stride_v, reduction.ldv, shared);
+  const int power = load_scaled<32>(reduction, reduction.a + matrix * reduction.stride_a,
+                                    reduction.v + matrix * reduction.stride_v, reduction.ldv, shared);
   if (threadIdx.x > 0) return;
   reduction.exponent[matrix] = power;
   reduction.info[matrix] = shared.first_bad < reduction.n ? -(shared.first_bad + 1) : 0;
@@ -169,12 +169,17 @@ struct PanelShape {
 };
 template <class S>
 PanelShape panel_shape(Index n) {
-  for (const PanelShape shape : {PanelShape{16, 16}, PanelShape{8, 8}})
+  for (const PanelShape shape : {PanelShape{16, 16}, PanelShape{8, 16}, PanelShape{4, 16}, PanelShape{2, 8}})
     if (panel_bytes<S>(n, shape.width, shape.warps) <= 224 * 1024) return shape;
   return {};
 }
 
 }  // namespace
+
+template <class S>
+bool reduced_by_panels(Index n) {
+  return !reduced_in_shared<S>(n) && panel_shape<S>(n).width > 0;
+}
 
 template <class T>
 std::size_t panels_bytes(Index n, Index count) {
@@ -185,18 +190,17 @@ std::size_t panels_bytes(Index n, Index count) {
 }
 
 template <class T>
-bool launch_reduction_by_panels(cudaStream_t stream, cublasHandle_t cublas,
+void launch_reduction_by_panels(cudaStream_t stream, cublasHandle_t cublas,
                                 const Reduction<DeviceScalar<T>>& reduction, Index count, void* memory) {
   using S = DeviceScalar<T>;
   const Index n = reduction.n;
   const PanelShape shape = panel_shape<S>(n);
-  if (shape.width == 0) return false;
   const std::size_t bytes = panel_bytes<S>(n, shape.width, shape.warps);
   const Index columns = 2 * shape.width;
   T* const pairs = static_cast<T*>(memory);
   T* const swapped = pairs + columns * n * count;
   load_kernel<<<static_cast<unsigned>(count), 512, 0, stream>>>(reduction);
-  allow_shared_memory(panel_kernel<S>, bytes);
+  allow_dynamic_memory(panel_kernel<S>, bytes);
   for (Index begin = 0; begin < n; begin += shape.width) {
     panel_kernel<<<static_cast<unsigned>(count), static_cast<unsigned>(32 * shape.warps), bytes, stream>>>(
         reduction, static_cast<int>(begin), shape.width, device_cast(pairs), device_cast(swapped));
@@ -207,12 +211,12 @@ bool launch_reduction_by_panels(cudaStream_t stream, cublasHandle_t cublas,
                                     columns * n, swapped + end, n, columns * n, T(1), a, reduction.ldv,
                                     reduction.stride_v, count);
   }
-  return true;
 }
 
 #define TESSERA_INSTANTIATE(T)                                              \
+  template bool reduced_by_panels<DeviceScalar<T>>(Index);                  \
   template std::size_t panels_bytes<T>(Index, Index);                       \
-  template bool launch_reduction_by_panels<T>(cudaStream_t, cublasHandle_t, \
+  template void launch_reduction_by_panels<T>(cudaStream_t, cublasHandle_t, \
                                               const Reduction<DeviceScalar<T>>&, Index, void*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

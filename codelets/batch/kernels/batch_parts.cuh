@@ -110,11 +110,15 @@ struct Reduction {
 template <class S>
 void launch_reduction(cudaStream_t stream, const Reduction<S>& reduction, Index count);
 
-/// The same by panels of columns, with A in reduction.v; false if that needs too much shared memory.
+/// The same by panels of columns with A in reduction.v: for matrices that do not fit into shared memory, it reads one
+/// triangle where the other reads and writes the whole matrix for each column. Not for those so large that not even two
+/// columns fit.
+template <class S>
+bool reduced_by_panels(Index n);
 template <class T>
 std::size_t panels_bytes(Index n, Index count);
 template <class T>
-bool launch_reduction_by_panels(cudaStream_t stream, cublasContext* cublas,
+void launch_reduction_by_panels(cudaStream_t stream, cublasContext* cublas,
                                 const Reduction<DeviceScalar<T>>& reduction, Index count, void* work);
 
 template <class R>
@@ -152,6 +156,13 @@ struct Rotating {
 /// The rotations of a round on the columns of x; of matrices that are finished in it, the columns in ascending order go to z.
 template <class R>
 void launch_rotations(cudaStream_t stream, const Rotating<R>& rotating, int round);
+
+/// Lets a kernel have so much dynamic shared memory beside at most 2 KB of its own.
+template <class Kernel>
+void allow_dynamic_memory(Kernel* kernel, std::size_t bytes) {
+  if (bytes > 46 * 1024)
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+}
 
 /// Takes parts of a work space, one after the other.
 struct Taker {

@@ -229,7 +229,7 @@ void launch_form_q(cudaStream_t stream, int n, Index count, const S* v, Index ld
   const WarpSpace space(n, sizeof(S), sizeof(ReflectorTile<S>));
   const Index tasks = count * ((n + 31) / 32);
   const auto launch = [&](auto* kernel) {
-    allow_shared_memory(kernel, space.bytes);
+    allow_dynamic_memory(kernel, space.bytes);
     kernel<<<blocks_for(tasks, space.warps), 32 * space.warps, space.bytes, stream>>>(n, tasks, v, ldv,
                                                                                       stride_v, tau, x);
   };
@@ -247,7 +247,7 @@ void launch_rotations(cudaStream_t stream, const Rotating<R>& rotating, int roun
     const WarpSpace space(n, sizeof(R), sizeof(RotationTile<R, wave, lanes>) * (32 / lanes));
     auto* const kernel = rotations_kernel<R, wave, in_shared.value, lanes>;
     const Index tasks = rotating.count * ceil_div(rotating.rows, lanes);
-    allow_shared_memory(kernel, space.bytes);
+    allow_dynamic_memory(kernel, space.bytes);
     kernel<<<blocks_for(tasks, space.warps * (32 / lanes)), 32 * space.warps, space.bytes, stream>>>(rotating,
                                                                                                      round);
   };
