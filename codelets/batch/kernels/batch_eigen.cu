@@ -8,7 +8,7 @@ namespace {
 
 /// From this order on divide and conquer is faster than the QL method, whose steps follow each other.
 template <class T>
-constexpr Index divide_from = sizeof(RealOf<T>) == 8 ? 96 : 144;
+constexpr Index divide_from = sizeof(RealOf<T>) == 4 ? 144 : is_complex<T> ? 96 : 112;
 
 template <class S>
 batch::Work<S> batch_work(void* memory, Index n, Index count, bool vectors) {

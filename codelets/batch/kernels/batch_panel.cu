@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cooperative_groups.h>
+
 #include <tessera/codelets/batch/kernels/batch_device.cuh>
 #include <tessera/codelets/linalg/cublas.hpp>
 
@@ -7,6 +9,7 @@ namespace tessera::detail::kernels::batch {
 
 namespace {
 
+constexpr Index multiprocessors = 132;
 constexpr int group = 4;  ///< columns that a warp reads together
 
 /// What a panel needs in shared memory: v and w of its columns, sums of each warp, a column and a product.
@@ -25,10 +28,12 @@ constexpr std::size_t panel_bytes(Index n, int width, int warps) {
   return static_cast<std::size_t>(n * (2 * width + warps + 2)) * sizeof(S);
 }
 
-/// sums := the parts of A v that come from the warp's columns of the lower triangle of rows and columns [first, n).
+/// sums := the parts of A v that come from the columns of warp number `warp` of `warps` in the lower triangle of rows and
+/// columns [first, n).
 template <class S>
-__device__ void multiply_lower(int first, int n, const S* a, Index lda, const S* v, S* sums) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+__device__ void multiply_lower(int first, int n, const S* a, Index lda, const S* v, S* sums, int warp,
+                               int warps) {
+  const int lane = threadIdx.x % 32;
   for (int r = first + lane; r < n; r += 32) sums[r] = S(0);
   __syncwarp();
   for (int c = first + warp * group; c < n; c += warps * group) {
@@ -78,7 +83,8 @@ __device__ R block_sum(R x, R* shared) {
 }
 
 /// The columns [begin, end) of A, of which later columns are without the updates of the panel: d, e, tau, reflectors; and
-/// to `pair` [V W], to `swapped` [W V], with A := A - [V W] [W V]^H for what is behind the panel. One thread block a matrix.
+/// to `pair` [V W], to `swapped` [W V], with A := A - [V W] [W V]^H for what is behind the panel. A cluster of thread
+/// blocks has a matrix: its blocks share the product with A, and do the rest each by itself, with the same results.
 /// Source: LAPACK latrd.
 template <class S>
 __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)
@@ -90,7 +96,16 @@ __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)
   __shared__ S shared_tau;
   const int n = reduction.n, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const int end = min(begin + width, n);
-  const Index matrix = blockIdx.x, ld = reduction.ldv;
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  const int blocks = static_cast<int>(cluster.num_blocks()), block = static_cast<int>(cluster.block_rank());
+  const bool writes = block == 0;
+  const auto meet = [&] {
+    if (blocks > 1)
+      cluster.sync();
+    else
+      __syncthreads();
+  };
+  const Index matrix = blockIdx.x / blocks, ld = reduction.ldv;
   S* const a = reduction.v + matrix * reduction.stride_v;
   const PanelMemory<S> memory(panel_memory, n, width, warps);
   for (int j = begin; j < end; ++j) {
@@ -108,8 +123,8 @@ __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)
     if (warp == 0) {
       R beta = 0;
       const S tau = j + 1 < n ? make_reflector<32>(j + 1, n, memory.x, v, &beta) : S(0);
-      if (lane == 0) {
-        shared_tau = tau;
+      if (lane == 0) shared_tau = tau;
+      if (lane == 0 && writes) {
         reduction.d[matrix * n + j] = real(memory.x[j]);
         reduction.e[matrix * n + j] = beta;
         reduction.tau[matrix * n + j] = tau;
@@ -117,8 +132,7 @@ __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)
     }
     __syncthreads();
     if (j + 1 == n) return;
-    for (int r = threadIdx.x; r < n; r += blockDim.x) a[r + j * ld] = r > j ? v[r] : S(0);
-    multiply_lower(j + 1, n, a, ld, v, memory.sums + warp * n);
+    multiply_lower(j + 1, n, a, ld, v, memory.sums + warp * n, block * warps + warp, blocks * warps);
     // W^H v and V^H v of the columns before.
     for (int q = warp; q < 2 * before; q += warps) {
       const S* const other = q < before ? memory.w + q * n : memory.v + (q - before) * n;
@@ -128,10 +142,20 @@ __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)
       if (lane == 0) (q < before ? in_w[q] : in_v[q - before]) = dot;
     }
     __syncthreads();
-    R dot = 0;
     for (int r = j + 1 + threadIdx.x; r < n; r += blockDim.x) {
       S y = 0;
       for (int k = 0; k < warps; ++k) y += memory.sums[k * n + r];
+      memory.x[r] = y;
+    }
+    meet();
+    // No block reads this column of A any more.
+    if (writes)
+      for (int r = threadIdx.x; r < n; r += blockDim.x) a[r + j * ld] = r > j ? v[r] : S(0);
+    R dot = 0;
+    for (int r = j + 1 + threadIdx.x; r < n; r += blockDim.x) {
+      S y = 0;
+      if (blocks == 1) y = memory.x[r];
+      for (int k = 0; k < blocks && blocks > 1; ++k) y += cluster.map_shared_rank(memory.x, k)[r];
       for (int q = 0; q < before; ++q) y -= memory.v[r + q * n] * in_w[q] + memory.w[r + q * n] * in_v[q];
       memory.y[r] = y;
       dot += real(conj(y) * v[r]);
@@ -139,8 +163,9 @@ __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)
     const S tau = shared_tau;
     const R factor = R(0.5) * norm(tau) * block_sum(dot, partial);
     for (int r = j + 1 + threadIdx.x; r < n; r += blockDim.x) w[r] = tau * memory.y[r] - factor * v[r];
-    __syncthreads();
+    meet();  // the others have read memory.x
   }
+  if (!writes) return;
   const Index columns = 2 * width;
   S* const pair = pairs + matrix * columns * n;
   S* const other = swapped + matrix * columns * n;
@@ -199,11 +224,15 @@ void launch_reduction_by_panels(cudaStream_t stream, cublasHandle_t cublas,
   const Index columns = 2 * shape.width;
   T* const pairs = static_cast<T*>(memory);
   T* const swapped = pairs + columns * n * count;
+  // As many blocks for a matrix as leave none of the GPU idle, up to the size of cluster that every GPU has.
+  unsigned blocks = 1;
+  while (blocks < 8 && 2 * blocks * count <= multiprocessors && n >= 256) blocks *= 2;
   load_kernel<<<static_cast<unsigned>(count), 512, 0, stream>>>(reduction);
   allow_dynamic_memory(panel_kernel<S>, bytes);
   for (Index begin = 0; begin < n; begin += shape.width) {
-    panel_kernel<<<static_cast<unsigned>(count), static_cast<unsigned>(32 * shape.warps), bytes, stream>>>(
-        reduction, static_cast<int>(begin), shape.width, device_cast(pairs), device_cast(swapped));
+    launch_in_clusters(stream, blocks, static_cast<unsigned>(count) * blocks,
+                       static_cast<unsigned>(32 * shape.warps), bytes, panel_kernel<S>, reduction,
+                       static_cast<int>(begin), shape.width, device_cast(pairs), device_cast(swapped));
     const Index end = begin + shape.width, rest = n - end;
     if (rest <= 0) break;
     T* const a = reinterpret_cast<T*>(reduction.v) + end + end * reduction.ldv;
