@@ -84,8 +84,8 @@ struct BatchFailure {
   Index index = 0;                        ///< the column of the NaN or infinity, or the eigenvalue, from 1
 };
 
-/// Eigenvalues and eigenvectors of a batch. Matrices fail by themselves: the status is that of the first one that has,
-/// with its number from 1 as index, and the others have their results all the same.
+/// Eigenvalues and eigenvectors of a batch. Matrices fail by themselves: the status is that of the first one
+/// that has, with its number from 1 as index, and the others have their results all the same.
 template <class T>
 struct EigenBatchResult : ResultStatus {
   /// n of each matrix, ascending, those of matrix k from k n on; NaN of a matrix that has failed. Empty with
@@ -97,11 +97,11 @@ struct EigenBatchResult : ResultStatus {
   std::vector<BatchFailure> failures;  ///< by ascending matrix
 };
 
-/// Submits a batch and returns at once. Chunks of matrices are tasks, which any CPU or GPU worker may take. For a process
-/// of one rank. The input is only read.
+/// Submits a batch and returns at once. Chunks of matrices are tasks, which any CPU or GPU worker may take.
+/// For a process of one rank. The input is only read.
 ///
 /// Accuracy, with A_k scaled to the size of one inside, so that also matrices near over- and underflow keep it:
-/// |A Z - Z W| / (eps |A| n) and |I - Z^H Z| / (eps n) stay below 30 and are mostly below 2.
+/// |A Z - Z W| / (eps |A| n) and |I - Z^H Z| / (eps n) stay below 30 and are mostly below 3.
 ///
 /// Status: not_finite, no_convergence (stage "eigensolve_batch", index = number of the first matrix that has failed,
 /// from 1); `reason` names the column or the eigenvalue.

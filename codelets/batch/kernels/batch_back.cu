@@ -9,8 +9,8 @@ namespace {
 
 constexpr int width = back_width;
 
-/// The triangular factor of each block of reflectors: H_first H_first+1 ... = I - V T V^H. One thread block for a block of
-/// reflectors of a matrix; T is width x width, column-major, zero below the diagonal.
+/// The triangular factor of each block of reflectors: H_first H_first+1 ... = I - V T V^H. One thread block
+/// for a block of reflectors of a matrix; T is width x width, column-major, zero below the diagonal.
 /// Source: LAPACK larft.
 template <class S>
 __global__ void __launch_bounds__(256)

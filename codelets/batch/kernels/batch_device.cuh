@@ -4,8 +4,8 @@
 
 #include <tessera/codelets/batch/kernels/batch_parts.cuh>
 
-/// What both reductions to tridiagonal form do. A team of threads has a matrix: a thread block, or half a warp
-/// (width 16) for orders up to 16. It is made of rows of `width` lanes.
+/// What several kernels of the reduction to tridiagonal form do. A team of threads has a matrix: a thread
+/// block, or half a warp (width 16) for orders up to 16. It is made of rows of `width` lanes.
 namespace tessera::detail::kernels::batch {
 
 /// Where a thread is in its team.
@@ -19,6 +19,26 @@ struct Team {
         row(width < 32 ? 0 : threadIdx.x / 32),
         rows(width < 32 ? 1 : blockDim.x / 32) {}
 };
+
+/// 1 / sqrt(x) to about one unit in the last place, for normal x, without a branch.
+__device__ inline double reciprocal_root(double x) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  const double error = fma(-x * y, y, 1.0);
+  return fma(y * error, fma(0.375, error, 0.5), y);
+}
+__device__ inline float reciprocal_root(float x) {
+  const float y = rsqrtf(x);
+  return fmaf(0.5f * y, fmaf(-x * y, y, 1.0f), y);
+}
+
+/// 1 / x, likewise.
+__device__ inline double reciprocal(double x) {
+  return fast_reciprocal(x);
+}
+__device__ inline float reciprocal(float x) {
+  return 1 / x;
+}
 
 template <int width, class S>
 __device__ S row_sum(S x) {
@@ -118,10 +138,13 @@ __device__ S make_reflector(int first, int n, const S* x, S* v, Real<S>* beta) {
   } else if (total < smallest_square<R>) {
     *beta = 0;
   } else {
-    const R b = real(alpha) > 0 ? -sqrt(total) : sqrt(total);
-    tau = (S(b) - alpha) * (1 / b);
+    const R inverse = real(alpha) > 0 ? -reciprocal_root(total) : reciprocal_root(total), b = total * inverse;
+    tau = (S(b) - alpha) * inverse;
     const S difference = alpha - S(b);
-    scale = conj(difference) * (1 / norm(difference));
+    if constexpr (is_complex_scalar<S>)
+      scale = conj(difference) * reciprocal(norm(difference));
+    else
+      scale = reciprocal(difference);
     *beta = b;
   }
   for (int r = first + 1 + lane; r < n; r += width) v[r] = x[r] * scale;

@@ -8,7 +8,9 @@ namespace {
 
 /// From this order on divide and conquer is faster than the QL method, whose steps follow each other.
 template <class T>
-constexpr Index divide_from = sizeof(RealOf<T>) == 4 ? 144 : is_complex<T> ? 96 : 112;
+constexpr Index divide_from = sizeof(RealOf<T>) == 4 ? 144
+                              : is_complex<T>        ? 96
+                                                     : 112;
 
 template <class S>
 batch::Work<S> batch_work(void* memory, Index n, Index count, bool vectors) {
@@ -38,8 +40,8 @@ struct DivideParts {
   }
 };
 
-/// Matrices of a warp in the QL method: one for as long as there are warps enough for every scheduler of the GPU, since
-/// lanes wait for each other.
+/// Matrices of a warp in the QL method: one for as long as there are warps enough for every scheduler of the
+/// GPU, since lanes wait for each other.
 template <class R>
 int lanes_for(Index n, Index count) {
   constexpr Index schedulers = 132 * 4, shared_bytes = 64 * 1024;
@@ -126,7 +128,8 @@ void launch_eigen_batch(cudaStream_t stream, cublasContext* cublas, const EigenB
                         void* work) noexcept {
   if (batch.count == 0 || batch.n == 0) return;
   if (batch.n < divide_from<T>) return launch_by_iteration(stream, batch, work);
-  // The merges of a level are numbered in a dimension of the grid that ends at 65535; a tree has less than n / 16 pieces.
+  // The merges of a level are numbered in a dimension of the grid that ends at 65535; a tree has less than n
+  // / 16 pieces.
   const Index limit = std::max<Index>(65535 * 16 / batch.n, 1);
   for (Index first = 0; first < batch.count; first += limit) {
     EigenBatch<T> part = batch;

@@ -11,12 +11,15 @@ struct cublasContext;  // cublasHandle_t points to it
 
 /// Eigenvalues and eigenvectors of many small Hermitian matrices of one order.
 ///
-/// On a GPU: Householder tridiagonalisation of A scaled by a power of two, a thread block a matrix; the implicit QL method
-/// without vectors, a lane a matrix, which stores its rotations; then Q, the product of the reflectors, and the
-/// rotations on it, where every row of Q is independent: a warp takes 32 rows through all of them.
-/// Flops a matrix: 4/3 n^3, with vectors about 11 n^3 (complex: 16/3, about 24).
-/// Sources: Golub & Van Loan, Matrix Computations, 8.3; EISPACK imtql2 (Dubrulle, Martin & Wilkinson 1968);
-/// the rotations in waves: Van Zee, van de Geijn & Quintana-Orti, ACM TOMS 40 (2014) 18.
+/// On a GPU A, scaled by a power of two, is made tridiagonal by Householder's reflectors: in shared memory,
+/// and where it does not fit there by panels of columns. Small matrices: the implicit QL method, a lane a
+/// matrix, which stores its rotations; then Q, the product of the reflectors, and the rotations on it, where
+/// every row of Q is independent, so that a warp takes 32 rows through all of them. Larger ones: divide and
+/// conquer of all matrices together, and the reflectors by blocks.
+/// Flops of a matrix: 4/3 n^3, with vectors about 11 n^3 by QL, 14/3 n^3 by divide and conquer; complex: x 4, but for
+/// the rotations x 2, and divide and conquer x 1.
+/// Sources: Golub & Van Loan, Matrix Computations, 8.3; EISPACK imtql2 (Dubrulle, Martin & Wilkinson 1968); the
+/// rotations in waves: Van Zee, van de Geijn & Quintana-Orti, ACM TOMS 40 (2014) 18; LAPACK latrd, larft.
 namespace tessera::detail::kernels {
 
 /// A batch. Matrix number k begins at a + k stride_a (column-major), and so on.
@@ -40,7 +43,8 @@ struct EigenBatch {
 template <class T>
 std::size_t eigen_batch_bytes(Index n, Index count, bool vectors) noexcept;
 
-/// Enqueues on the stream, to which the handle is bound. All pointers are device memory; work: eigen_batch_bytes, aligned to 256 bytes.
+/// Enqueues on the stream, to which the handle is bound. All pointers are device memory; work:
+/// eigen_batch_bytes, aligned to 256 bytes.
 template <class T>
 void launch_eigen_batch(CUstream_st* stream, cublasContext* cublas, const EigenBatch<T>& batch,
                         void* work) noexcept;

@@ -2,27 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cuda/std/limits>
 
-#include <tessera/codelets/batch/kernels/batch_parts.cuh>
+#include <tessera/codelets/batch/kernels/batch_device.cuh>
 
 namespace tessera::detail::kernels::batch {
 
 namespace {
 
-/// 1 / sqrt(x) to about one unit in the last place, for normal x, without a branch.
-__device__ inline double reciprocal_root(double x) {
-  double y;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  const double error = fma(-x * y, y, 1.0);
-  return fma(y * error, fma(0.375, error, 0.5), y);
-}
-__device__ inline float reciprocal_root(float x) {
-  const float y = rsqrtf(x);
-  return fmaf(0.5f * y, fmaf(-x * y, y, 1.0f), y);
-}
-
 template <class R>
 constexpr R unit = sizeof(R) == 8 ? R(0x1p-53) : R(0x1p-24);
-/// A rotation is not made from squares below this; off-diagonal elements of that size beside a matrix of size one are dropped.
+/// A rotation is not made from squares below this; off-diagonal elements of that size beside a matrix of size
+/// one are dropped.
 template <class R>
 constexpr R smallest_sum = sizeof(R) == 8 ? R(1e-290) : R(1e-32);
 
@@ -39,9 +28,9 @@ struct Tridiagonal {
   }
 };
 
-/// One implicit QL sweep with Wilkinson's shift over the rows [low, high]. Rotations go to `to` if they are stored.
-/// Returns the row from which they begin: low, or a larger one where the sweep has met a zero. *split becomes the first
-/// row above low whose off-diagonal element is negligible, if there is one before high.
+/// One implicit QL sweep with Wilkinson's shift over the rows [low, high]. Rotations go to `to` if they are
+/// stored. Returns the row from which they begin: low, or a larger one where the sweep has met a zero. *split
+/// becomes the first row above low whose off-diagonal element is negligible, if there is one before high.
 /// Source: EISPACK imtql2.
 template <class R, bool store>
 __device__ int ql_sweep(const Tridiagonal<R>& t, int low, int high, Rotation<R>* to, int* split) {
@@ -93,8 +82,9 @@ __device__ int ql_sweep(const Tridiagonal<R>& t, int low, int high, Rotation<R>*
   return low;
 }
 
-/// All eigenvalues from progress->row on, until the space for rotations is full. Returns whether all are found. All lanes
-/// of a warp call it, those without a matrix with open == false, and begin each sweep together.
+/// All eigenvalues from progress->row on, until the space for rotations is full. Returns whether all are
+/// found. All lanes of a warp call it, those without a matrix with open == false, and begin each sweep
+/// together.
 template <class R, bool store>
 __device__ bool find_values(const Tridiagonal<R>& t, bool open, Progress& progress, Rotation<R>* rotations,
                             Sweep* sweeps) {

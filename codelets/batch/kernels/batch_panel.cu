@@ -28,8 +28,8 @@ constexpr std::size_t panel_bytes(Index n, int width, int warps) {
   return static_cast<std::size_t>(n * (2 * width + warps + 2)) * sizeof(S);
 }
 
-/// sums := the parts of A v that come from the columns of warp number `warp` of `warps` in the lower triangle of rows and
-/// columns [first, n).
+/// sums := the parts of A v that come from the columns of warp number `warp` of `warps` in the lower triangle
+/// of rows and columns [first, n).
 template <class S>
 __device__ void multiply_lower(int first, int n, const S* a, Index lda, const S* v, S* sums, int warp,
                                int warps) {
@@ -82,9 +82,10 @@ __device__ R block_sum(R x, R* shared) {
   return sum;
 }
 
-/// The columns [begin, end) of A, of which later columns are without the updates of the panel: d, e, tau, reflectors; and
-/// to `pair` [V W], to `swapped` [W V], with A := A - [V W] [W V]^H for what is behind the panel. A cluster of thread
-/// blocks has a matrix: its blocks share the product with A, and do the rest each by itself, with the same results.
+/// The columns [begin, end) of A, of which later columns are without the updates of the panel: d, e, tau,
+/// reflectors; and to `pair` [V W], to `swapped` [W V], with A := A - [V W] [W V]^H for what is behind the
+/// panel. A cluster of thread blocks has a matrix: its blocks share the product with A, and do the rest each
+/// by itself, with the same results.
 /// Source: LAPACK latrd.
 template <class S>
 __global__ void __launch_bounds__(512, sizeof(S) > 8 ? 1 : 2)

@@ -16,8 +16,8 @@ namespace tessera::detail::kernels::batch {
 
 using namespace device;
 
-/// A QL sweep over the rows [low, high]: the rotation of rows i and i + 1 is number first + high - 1 - i of its matrix,
-/// low <= i < high.
+/// A QL sweep over the rows [low, high]: the rotation of rows i and i + 1 is number first + high - 1 - i of
+/// its matrix, low <= i < high.
 struct Sweep {
   std::int16_t low, high;
   std::int32_t first;
@@ -29,7 +29,8 @@ struct alignas(2 * sizeof(R)) Rotation {
   R c, s;
 };
 
-/// How far the QL method is with a matrix. It stops when the space for rotations is full, and goes on in the next round.
+/// How far the QL method is with a matrix. It stops when the space for rotations is full, and goes on in the
+/// next round.
 struct Progress {
   std::int32_t row;     ///< eigenvalues below are found
   std::int32_t tries;   ///< sweeps for this one
@@ -104,15 +105,14 @@ struct Reduction {
   int *exponent, *info;
   Progress* progress;  ///< (W) or null
 };
-/// A = 2^exponent Q T Q^H with Q = H_0 H_1 ..., H_j = I - tau_j v_j v_j^H, v_j zero above row j + 1 and 1 there (both are
-/// stored). d and e: T,
-/// zeros where A is not finite.
+/// A = 2^exponent Q T Q^H with Q = H_0 H_1 ..., H_j = I - tau_j v_j v_j^H, v_j zero above row j + 1 and 1
+/// there (both are stored). d and e: T, zeros where A is not finite.
 template <class S>
 void launch_reduction(cudaStream_t stream, const Reduction<S>& reduction, Index count);
 
-/// The same by panels of columns with A in reduction.v: for matrices that do not fit into shared memory, it reads one
-/// triangle where the other reads and writes the whole matrix for each column. Not for those so large that not even two
-/// columns fit.
+/// The same by panels of columns with A in reduction.v: for matrices that do not fit into shared memory, it
+/// reads one triangle where the other reads and writes the whole matrix for each column. Not for those so
+/// large that not even two columns fit.
 template <class S>
 bool reduced_by_panels(Index n);
 template <class T>
@@ -133,7 +133,8 @@ struct Iteration {
   const int* exponent;
   Progress* progress;
 };
-/// A round of the QL method on all matrices that are not finished; in the last one those that are not yet have failed.
+/// A round of the QL method on all matrices that are not finished; in the last one those that are not yet
+/// have failed.
 template <class R>
 void launch_iteration(cudaStream_t stream, const Iteration<R>& iteration, int round);
 
@@ -153,7 +154,8 @@ struct Rotating {
   const int* place;
   const Progress* progress;
 };
-/// The rotations of a round on the columns of x; of matrices that are finished in it, the columns in ascending order go to z.
+/// The rotations of a round on the columns of x; of matrices that are finished in it, the columns in
+/// ascending order go to z.
 template <class R>
 void launch_rotations(cudaStream_t stream, const Rotating<R>& rotating, int round);
 
@@ -179,8 +181,9 @@ struct Taker {
 /// Reflectors of a block in launch_back.
 inline constexpr int back_width = 32;
 
-/// T = S diag(w) S^T of `count` matrices by divide and conquer in double, S to the real parts of z; without z the values
-/// alone. w: scaled by 2^exponent; NaN where *info is not 0, which becomes n of a matrix that did not converge.
+/// T = S diag(w) S^T of `count` matrices by divide and conquer in double, S to the real parts of z; without z
+/// the values alone. w: scaled by 2^exponent; NaN where *info is not 0, which becomes n of a matrix that did
+/// not converge.
 template <class S>
 struct DivideAndConquer {
   int n;

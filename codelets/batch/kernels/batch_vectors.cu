@@ -32,8 +32,9 @@ __device__ void load_reflectors(ReflectorTile<S>& to, int n, int j, int first, c
   __syncwarp();
 }
 
-/// Row `row` of Q, of which x[c * 32] or x[c * ldx] is element c, times H_j ... H_{j+7}. Between the reflectors of a block
-/// stand only the products v_i^H v_j: x_j = tau_j (x v_j - sum of x_i v_i^H v_j over i < j), then x -= sum of x_j v_j^H.
+/// Row `row` of Q, of which x[c * 32] or x[c * ldx] is element c, times H_j ... H_{j+7}. Between the
+/// reflectors of a block stand only the products v_i^H v_j: x_j = tau_j (x v_j - sum of x_i v_i^H v_j over i
+/// < j), then x -= sum of x_j v_j^H.
 template <class S>
 __device__ void apply_reflectors(ReflectorTile<S>& shared, int n, int j, const S* v, Index ldv, const S* tau,
                                  S* x, Index ldx, bool inside) {

@@ -95,8 +95,9 @@ template <class R>
 void launch_leaf_vectors(CUstream_st* stream, const LeafForest& leaves, double* const* spectra, R* const* q,
                          const Index* ldq, void* scratch);
 
-/// The same of any number of leaves; the results stay in the scratch: spectra as of launch_leaf_values, and the eigenvectors
-/// of leaf t at vectors + t order^2, order = min(forest.leaf, forest.rows), which is their leading dimension, too.
+/// The same of any number of leaves; the results stay in the scratch: spectra as of launch_leaf_values, and
+/// the eigenvectors of leaf t at vectors + t order^2, order = min(forest.leaf, forest.rows), which is their
+/// leading dimension, too.
 struct LeafResults {
   const double* spectra;
   const double* vectors;

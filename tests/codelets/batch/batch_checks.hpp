@@ -91,8 +91,8 @@ std::vector<Matrix<T>> random_batch(Index n, Index count, double scale = 1) {
   return all;
 }
 
-/// Zero, identity, descending diagonal, ones, graded over 20 orders of magnitude, nearly the identity, second differences,
-/// two equal blocks without coupling, and random ones near over- and underflow.
+/// Zero, identity, descending diagonal, ones, graded over 20 orders of magnitude, nearly the identity, second
+/// differences, two equal blocks without coupling, and random ones near over- and underflow.
 template <class T>
 std::vector<Matrix<T>> special_batch(Index n) {
   using R = RealOf<T>;
