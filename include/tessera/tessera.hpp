@@ -17,6 +17,7 @@
 #include <tessera/density_matrix.hpp>
 #include <tessera/density_state.hpp>
 #include <tessera/eigensolve.hpp>
+#include <tessera/eigensolve_batch.hpp>
 #include <tessera/eigensolve_tuner.hpp>
 #include <tessera/error.hpp>
 #include <tessera/lobpcg.hpp>

@@ -327,7 +327,8 @@ __global__ void __launch_bounds__(largest_block) deflate_kernel(const MergeBatch
     header.rotations = rotations;
     header.status = broken;
     header.coupling = coupling;
-    if (broken && batch.failure) *batch.failure = merge.node.tree * batch.forest.stride + 1;
+    if (broken && batch.failure)
+      batch.failure[merge.node.tree * batch.failure_stride] = merge.node.tree * batch.forest.stride + 1;
   }
 }
 

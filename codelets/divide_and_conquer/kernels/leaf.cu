@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(32 * piece_warps)
   for (int i = 0; i < n; ++i) z[i * piece_stride + lane] = i == lane ? 1.0 : 0.0;
   __syncwarp();
   const bool good = __all_sync(~0u, finite) && implicit_ql(n, d, e, z);
-  if (!good && lane == 0 && leaves.failure) *leaves.failure = tree * forest.stride + 1;
+  if (!good && lane == 0 && leaves.failure)
+    leaves.failure[tree * leaves.failure_stride] = tree * forest.stride + 1;
   __syncwarp();
   // Ascending order: lane i finds the place of value i.
   const double mine = lane < n ? d[lane] : 0.0;
@@ -218,7 +219,8 @@ double* solve_forest(cudaStream_t stream, const LeafForest& leaves, bool rows, d
                            .records = scratch.records,
                            .scratch = scratch.merge,
                            .epsilon = leaves.epsilon,
-                           .failure = leaves.failure};
+                           .failure = leaves.failure,
+                           .failure_stride = leaves.failure_stride};
     launch_merge(stream, batch, q.data != nullptr, rows || pieces > 2);
     after(batch);
     spectra = merged;
@@ -246,18 +248,25 @@ void launch_leaf_values(cudaStream_t stream, const LeafForest& leaves, bool rows
                [](const MergeBatch&) {});
 }
 
-template <class R>
-void launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, double* const* spectra, R* const* q,
-                         const Index* ldq, void* scratch) {
+LeafResults launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, void* scratch) {
   const Forest& forest = leaves.forest;
   const Index trees = forest.trees(), order = std::min(forest.leaf, forest.rows);
   const ForestScratch work(scratch, forest);
   const TreeMatrix vectors{work.matrices, order, order * order};
   const TreeMatrix turned{vectors.data + trees * vectors.tree_stride, order, order * order};
   const TreeMatrix secular{turned.data + trees * vectors.tree_stride, order, order * order};
-  const double* result = solve_forest(
+  const double* const spectra = solve_forest(
       stream, leaves, true, nullptr, work, vectors,
       [&](const MergeBatch& batch) { launch_tree_update(stream, batch, vectors, turned, secular); });
+  return {spectra, vectors.data};
+}
+
+template <class R>
+void launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, double* const* spectra, R* const* q,
+                         const Index* ldq, void* scratch) {
+  const Forest& forest = leaves.forest;
+  const Index trees = forest.trees(), order = std::min(forest.leaf, forest.rows);
+  const auto [result, vectors] = launch_leaf_vectors(stream, leaves, scratch);
   LeafOutputs<R> outputs;
   for (Index t = 0; t < trees && t < max_leaves; ++t) {
     outputs.spectrum[t] = spectra[t];
@@ -265,7 +274,8 @@ void launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, double* 
     outputs.ldq[t] = ldq[t];
   }
   const dim3 grid(blocks_for(order, 256), blocks_for(order, 1, 256), static_cast<unsigned>(trees));
-  store_leaves_kernel<<<grid, 256, 0, stream>>>(forest, vectors, result, outputs);
+  const TreeMatrix all{const_cast<double*>(vectors), order, order * order};
+  store_leaves_kernel<<<grid, 256, 0, stream>>>(forest, all, result, outputs);
 }
 
 #define TESSERA_INSTANTIATE(R)                                                                         \

@@ -76,8 +76,9 @@ struct LeafForest {
   const double* d;
   const double* e;
   double epsilon;
-  long long* failure;  ///< becomes 1 + t stride if a piece of leaf t does not converge or meets
-                       ///< numbers that are not finite
+  long long* failure;        ///< becomes 1 + t stride if a piece of leaf t does not converge or meets
+                             ///< numbers that are not finite
+  Index failure_stride = 0;  ///< from the failure of one leaf to that of the next; 0: one for all
 };
 
 /// Eigenvalues and, if `rows`, boundary rows of every leaf by an inner divide and conquer, all leaves at once
@@ -93,5 +94,14 @@ inline constexpr Index max_leaves = 64;
 template <class R>
 void launch_leaf_vectors(CUstream_st* stream, const LeafForest& leaves, double* const* spectra, R* const* q,
                          const Index* ldq, void* scratch);
+
+/// The same of any number of leaves; the results stay in the scratch: spectra as of launch_leaf_values, and
+/// the eigenvectors of leaf t at vectors + t order^2, order = min(forest.leaf, forest.rows), which is their
+/// leading dimension, too.
+struct LeafResults {
+  const double* spectra;
+  const double* vectors;
+};
+LeafResults launch_leaf_vectors(CUstream_st* stream, const LeafForest& leaves, void* scratch);
 
 }  // namespace tessera::detail::kernels

@@ -48,6 +48,7 @@ struct MergeBatch {
   double* scratch;      ///< merge_scratch_doubles(rows)
   double epsilon;       ///< as in kernels::deflate
   long long* failure = nullptr;  ///< set to 1 + t stride by a merge that meets numbers that are not finite
+  Index failure_stride = 0;      ///< from the failure of one tree to that of the next; 0: one for all
 
   TESSERA_HOST_DEVICE Index merges() const noexcept { return forest.trees() * (pieces / 2); }
   /// No merge has a larger order.
