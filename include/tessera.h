@@ -24,6 +24,7 @@
 #include <tessera/c/block_operations.h>
 #include <tessera/c/density.h>
 #include <tessera/c/eigensolve.h>
+#include <tessera/c/eigensolve_batch.h>
 #include <tessera/c/lobpcg.h>
 #include <tessera/c/matrix_functions.h>
 #include <tessera/c/runtime.h>

@@ -34,6 +34,32 @@ static void solve_three(tessera_runtime* runtime) {
   expect(fabs(fabs(z[1]) - sqrt(0.5)) < 1e-14, "the middle of the lowest eigenvector");
 }
 
+/* Matrices of order 2 with the diagonal d and 1 beside it: d - 1 and d + 1; the last one is not finite. */
+static void solve_batch(tessera_runtime* runtime) {
+  double a[12] = {1, 1, 1, 1, 2, 1, 1, 2, 3, 1, 1, 3};
+  double w[6], z[12];
+  int info[3], k;
+  tessera_eigen_batch_problem problem;
+  tessera_eigen_batch_options options;
+  tessera_eigen_batch_result result;
+  tessera_eigen_batch_problem_init(&problem);
+  tessera_eigen_batch_options_init(&options);
+  problem.a = tessera_batch_array(a, 2, 3, 'L');
+  problem.values = w;
+  problem.vectors = tessera_batch_array_out(z, 2);
+  problem.info = info;
+  expect(tessera_eigensolve_batch(runtime, &problem, &options, &result) == TESSERA_SUCCESS,
+         "eigensolve_batch");
+  for (k = 0; k < 3; ++k) {
+    expect(fabs(w[2 * k] - k) < 1e-14 && fabs(w[2 * k + 1] - k - 2) < 1e-14, "eigenvalues of a batch");
+    expect(fabs(z[4 * k] + z[4 * k + 1]) < 1e-14, "the lowest eigenvector of each matrix");
+    expect(info[k] == 0, "no matrix has failed");
+  }
+  a[9] = HUGE_VAL;
+  expect(tessera_eigensolve_batch(runtime, &problem, NULL, &result) == TESSERA_NOT_FINITE, "not finite");
+  expect(result.failed == 1 && info[2] == -1 && tessera_last_index() == 3, "the third matrix has failed");
+}
+
 /* The square of a matrix of two blocks. */
 static void multiply_blocks(tessera_runtime* runtime) {
   const tessera_index sizes[2] = {1, 2};
@@ -64,6 +90,7 @@ int main(void) {
   expect(tessera_runtime_create(&options, &runtime) == TESSERA_SUCCESS, "runtime");
   if (runtime) {
     solve_three(runtime);
+    solve_batch(runtime);
     multiply_blocks(runtime);
   }
   tessera_runtime_free(runtime);

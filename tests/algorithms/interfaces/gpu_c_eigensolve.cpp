@@ -115,6 +115,47 @@ TYPED_TEST(CEigensolveOnGpu, WaitsForAnEventAndRecordsOne) {
   EXPECT_EQ(cudaStreamDestroy(theirs), cudaSuccess);
 }
 
+/// A batch on a GPU, its values there, too; the stream still writes the matrices.
+TYPED_TEST(CEigensolveOnGpu, ABatchWaitsForTheCallersStream) {
+  using T = TypeParam;
+  const Index n = 40, count = 30;
+  Matrix<T> a(n, n * count);
+  for (Index k = 0; k < count; ++k)
+    a.set_block(0, k * n, random_hermitian<T>(n, static_cast<std::uint64_t>(k)));
+  DeviceMatrix<T> on_gpu(n, n * count, 0), z(n, n * count);
+  DeviceMatrix<RealOf<T>> w(n, count, 0);
+  std::vector<int> info(static_cast<std::size_t>(count), -77);
+  tessera_eigen_batch_problem problem;
+  tessera_eigen_batch_problem_init(&problem);
+  problem.type = type_letter<T>;
+  problem.a = tessera_batch_array(on_gpu.data(), n, count, 'L');
+  problem.values = w.data();
+  problem.vectors = {.data = z.data(), .ld = z.view().ld, .stride = z.view().ld * n};
+  problem.info = info.data();
+  problem.use_stream = 1;
+  problem.stream = this->stream;
+  problem.done_event = this->after;
+  this->write_late(on_gpu, a);
+  CompletionHandle done;
+  ASSERT_C(tessera_submit_eigensolve_batch(this->runtime, &problem, nullptr, nullptr, &done));
+  ASSERT_C(tessera_wait(done));
+  ASSERT_EQ(cudaEventSynchronize(this->after), cudaSuccess);
+  const Matrix<T> vectors = z.get();
+  const Matrix<RealOf<T>> values = w.get();
+  for (Index k = 0; k < count; ++k) {
+    EXPECT_EQ(info[static_cast<std::size_t>(k)], 0);
+    const Matrix<T> matrix = a.block(0, k * n, n, n);
+    const Matrix<T> x = vectors.block(0, k * n, n, n);
+    std::vector<RealOf<T>> of_matrix;
+    for (Index j = 0; j < n; ++j) of_matrix.push_back(values(j, k));
+    const EigenErrors errors = eigen_errors<T>(matrix, nullptr, of_matrix, &x, lapack_eigenvalues(matrix), 0);
+    EXPECT_LT(errors.residual, 30);
+    EXPECT_LT(errors.orthogonality, 30);
+    EXPECT_LT(errors.values, 30);
+  }
+  EXPECT_EQ(cudaFreeHost(this->pinned), cudaSuccess);
+}
+
 TYPED_TEST(CEigensolveOnGpu, AFactorOnAGpuServesSeveralProblems) {
   using T = TypeParam;
   const Index n = 300;

@@ -46,6 +46,28 @@ TEST_F(CLeaks, Eigensolve) {
   });
 }
 
+TEST_F(CLeaks, EigensolveBatch) {
+  const Index n = 8, count = 5;
+  std::vector<double> a(static_cast<std::size_t>(n * n * count), 1.0), z(a.size());
+  std::vector<double> w(static_cast<std::size_t>(n * count));
+  std::vector<int> info(static_cast<std::size_t>(count));
+  a[static_cast<std::size_t>(2 * n * n)] = not_a_number<double>();
+  expect_flat([&] {
+    tessera_eigen_batch_problem problem;
+    tessera_eigen_batch_problem_init(&problem);
+    problem.a = tessera_batch_array(a.data(), n, count, 'L');
+    problem.values = w.data();
+    problem.vectors = tessera_batch_array_out(z.data(), n);
+    problem.info = info.data();
+    CompletionHandle completion;
+    ASSERT_C(tessera_submit_eigensolve_batch(runtime, &problem, nullptr, nullptr, &completion));
+    ASSERT_EQ(tessera_wait(completion), TESSERA_NOT_FINITE);
+    ASSERT_EQ(info[2], -1);
+    problem.a.ld = 0;
+    ASSERT_EQ(tessera_eigensolve_batch(runtime, &problem, nullptr, nullptr), TESSERA_INVALID_ARGUMENT);
+  });
+}
+
 TEST_F(CLeaks, BlockSparseProductsAndFailures) {
   const Index sizes[] = {4, 3, 4};
   const auto a = random_matrix<double>(11, 11, 3);
