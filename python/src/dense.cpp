@@ -10,7 +10,7 @@
 #include "common.hpp"
 #include "device.hpp"
 
-/// eigensolve for arrays of the host and of GPUs.
+/// eigensolve and eigensolve_batch for arrays of the host and of GPUs.
 namespace tessera::python {
 namespace {
 
@@ -51,6 +51,26 @@ HostMemory host_memory(std::size_t bytes) {
   if (!memory) throw std::bad_alloc();
   if (unit == huge_page) ::madvise(memory.get(), rounded, MADV_HUGEPAGE);  // a wish
   return memory;
+}
+
+/// Hands it over to NumPy; without strides row-major.
+template <class T>
+nb::object host_array(HostMemory memory, const std::vector<std::size_t>& shape,
+                      const std::vector<std::int64_t>& strides = {}) {
+  const nb::capsule owner(memory.get(), [](void* p) noexcept { std::free(p); });
+  T* const data = static_cast<T*>(memory.release());
+  return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner,
+                                   strides.empty() ? nullptr : strides.data())
+      .cast();
+}
+
+/// Arrays of a GPU need a Runtime that has it, in one process.
+void check_device(const Runtime& runtime) {
+  if (runtime.gpus() == 0)
+    throw InvalidArgument("a", "an array in the memory of a GPU",
+                          "an array of the host: the Runtime has no GPU");
+  if (runtime.size() > 1)
+    throw InvalidArgument("a", "an array in the memory of a GPU", "an array of the host on several ranks");
 }
 
 /// The vectors of all ranks, column-major.
@@ -95,11 +115,7 @@ nb::tuple solve(const Input& a, const std::optional<Input>& b, const Request& re
   {
     const Call call;
     Runtime& runtime = current_runtime();
-    if (request.on_device && runtime.gpus() == 0)
-      throw InvalidArgument("a", "an array in the memory of a GPU",
-                            "an array of the host: the Runtime has no GPU");
-    if (request.on_device && runtime.size() > 1)
-      throw InvalidArgument("a", "an array in the memory of a GPU", "an array of the host on several ranks");
+    if (request.on_device) check_device(runtime);
     if (b && b->array.dtype() != a.array.dtype())
       throw InvalidArgument("b", "another dtype", "the dtype of a");
     TiledMatrix<T> a_tiles, b_tiles;
@@ -133,14 +149,12 @@ nb::tuple solve(const Input& a, const std::optional<Input>& b, const Request& re
   nb::object z = nb::none();
   if (request.options.vectors && result) {
     if (on_device.get() != nullptr) {
-      z = std::move(on_device).template to_array<T>(count, n);
+      z = std::move(on_device).template to_array<T>(
+          {static_cast<std::size_t>(count), static_cast<std::size_t>(n)});
     } else {
       if (!vectors) vectors = host_memory(0);
-      const nb::capsule owner(vectors.get(), [](void* p) noexcept { std::free(p); });
-      T* const data = static_cast<T*>(vectors.release());
-      const std::size_t shape[] = {static_cast<std::size_t>(n), static_cast<std::size_t>(count)};
-      const std::int64_t strides[] = {1, static_cast<std::int64_t>(n)};
-      z = nb::ndarray<nb::numpy, T>(data, 2, shape, owner, strides).cast();
+      z = host_array<T>(std::move(vectors), {static_cast<std::size_t>(n), static_cast<std::size_t>(count)},
+                        {1, static_cast<std::int64_t>(n)});
     }
   }
   std::vector<RealOf<T>> values = std::move(result.values);
@@ -174,12 +188,86 @@ nb::tuple eigensolve_arrays(AnyArray a, bool a_lower, std::optional<AnyArray> b,
   return with_scalar(a.dtype(), [&]<class T>() { return solve<T>({a, uplo_of(a_lower)}, second, request); });
 }
 
+/// What a batch is: `shape` is (..., n, n), and its matrices are column-major, of one order and distance.
+struct Stack {
+  std::vector<std::size_t> shape;
+  Index ld, stride;
+  Uplo uplo;
+};
+
+/// Vectors come as (..., n, n), each matrix column-major, which is the transpose of what NumPy takes it for.
+template <class T>
+nb::tuple solve_batch(const AnyArray& a, const Stack& stack, bool vectors_wanted) {
+  using R = RealOf<T>;
+  const bool gpu = a.device_type() != nb::device::cpu::value;
+  std::vector<std::size_t> shape_of_values = stack.shape;
+  shape_of_values.pop_back();
+  const std::size_t n = stack.shape.back();
+  std::size_t count = 1;
+  for (std::size_t k = 0; k + 2 < stack.shape.size(); ++k) count *= stack.shape[k];
+  const std::size_t elements = std::max<std::size_t>(n * n * count, 1);
+  EigenBatchResult<T> result;
+  HostMemory vectors(nullptr, &std::free), values(nullptr, &std::free);
+  DeviceMemory device_vectors, device_values;
+  std::atomic<bool> stop = false;
+  {
+    const Call call;
+    Runtime& runtime = current_runtime();
+    if (gpu) check_device(runtime);
+    EigenBatchProblem<T> problem{.a = {static_cast<const T*>(a.data()), static_cast<Index>(n),
+                                       static_cast<Index>(count), stack.ld, stack.stride, stack.uplo}};
+    const std::size_t value_bytes = std::max<std::size_t>(n * count, 1) * sizeof(R);
+    T* z = nullptr;
+    if (gpu) {
+      device_values = DeviceMemory(value_bytes, a.device_id());
+      problem.values_to = static_cast<R*>(device_values.get());
+      if (vectors_wanted) {
+        device_vectors = DeviceMemory(elements * sizeof(T), a.device_id());
+        z = static_cast<T*>(device_vectors.get());
+      }
+      synchronize_default_stream(a.device_id());
+    } else {
+      values = host_memory(value_bytes);
+      problem.values_to = static_cast<R*>(values.get());
+      if (vectors_wanted) {
+        vectors = host_memory(elements * sizeof(T));
+        z = static_cast<T*>(vectors.get());
+      }
+    }
+    if (z != nullptr) problem.vectors_to = {z, static_cast<Index>(n)};
+    auto completion = submit_eigensolve_batch<T>(runtime, problem, {.vectors = vectors_wanted});
+    wait_for(completion, stop);
+    result = std::move(completion).result();
+  }
+  check_signals();
+  nb::object w = gpu ? std::move(device_values).template to_array<R>(shape_of_values)
+                     : host_array<R>(std::move(values), shape_of_values);
+  nb::object z = nb::none();
+  if (vectors_wanted)
+    z = gpu ? std::move(device_vectors).template to_array<T>(stack.shape)
+            : host_array<T>(std::move(vectors), stack.shape);
+  return nb::make_tuple(status_object(result.status()), w, z);
+}
+
+nb::tuple eigensolve_stack(AnyArray a, std::vector<std::size_t> shape, Index ld, Index stride, bool lower,
+                           bool vectors) {
+  if (shape.size() < 2)
+    throw InvalidArgument("shape", std::to_string(shape.size()) + " extents", "(..., n, n)");
+  if (shape.back() > static_cast<std::size_t>(max_batch_order))
+    throw InvalidArgument("a", "matrices of order " + std::to_string(shape.back()),
+                          "at most " + std::to_string(max_batch_order) + " in a stack");
+  const Stack stack{std::move(shape), ld, stride, uplo_of(lower)};
+  return with_scalar(a.dtype(), [&]<class T>() { return solve_batch<T>(a, stack, vectors); });
+}
+
 }  // namespace
 
 void bind_dense(nb::module_& module) {
   module.def("eigensolve", &eigensolve_arrays, nb::arg("a"), nb::arg("a_lower"), nb::arg("b").none(),
              nb::arg("b_lower"), nb::arg("vectors"), nb::arg("range"), nb::arg("lo"), nb::arg("hi"),
              nb::arg("solver"), nb::arg("tile"), nb::arg("band"), nb::arg("update_width"));
+  module.def("eigensolve_batch", &eigensolve_stack, nb::arg("a"), nb::arg("shape"), nb::arg("ld"),
+             nb::arg("stride"), nb::arg("lower"), nb::arg("vectors"));
 }
 
 }  // namespace tessera::python

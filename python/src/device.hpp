@@ -22,13 +22,12 @@ class DeviceMemory {
   }
   ~DeviceMemory() { release(memory_); }
   void* get() const noexcept { return memory_; }
-  /// Row-major rows x cols, for DLPack.
+  /// Row-major, for DLPack.
   template <class T>
-  nb::object to_array(Index rows, Index cols) && {
+  nb::object to_array(const std::vector<std::size_t>& shape) && {
     void* const memory = std::exchange(memory_, nullptr);
     const nb::capsule owner(memory, [](void* p) noexcept { release(p); });
-    const std::size_t shape[] = {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)};
-    return nb::ndarray<nb::array_api, T>(memory, 2, shape, owner, nullptr, nb::dtype<T>(),
+    return nb::ndarray<nb::array_api, T>(memory, shape.size(), shape.data(), owner, nullptr, nb::dtype<T>(),
                                          nb::device::cuda::value, device_)
         .cast();
   }

@@ -30,16 +30,19 @@ def eigh(
 ) -> Any:
     """Eigenvalues and eigenvectors of a Hermitian matrix: ``a x = w x``, or ``a x = w b x``.
 
-    The arguments are those of `scipy.linalg.eigh`.
+    The arguments are those of `scipy.linalg.eigh`. With more than two dimensions `a` is a stack of matrices, all of
+    which are solved, as by `numpy.linalg.eigh`: many small ones at once, by all workers.
 
     Parameters
     ----------
-    a : array_like, shape (n, n)
+    a : array_like, shape (n, n) or (..., n, n)
         Hermitian (real: symmetric), of which one triangle is read; not changed. float32, float64, complex64 and
         complex128 are computed as such, integers as float64. An array of NumPy in C or Fortran order is read in
         place, and so is one of PyTorch, CuPy or JAX, in the memory where it is (DLPack, ``__cuda_array_interface__``).
+        A stack has matrices of order 2048 at most, and is read in place if these have one distance.
     b : array_like, shape (n, n), optional
-        Hermitian positive definite; in the same memory as `a`. None: the identity.
+        Hermitian positive definite; in the same memory as `a`. None: the identity. Not with a stack, as all that
+        chooses eigenvalues or a solver.
     lower : bool, optional
         The lower triangles count, else the upper ones.
     eigvals_only : bool, optional
@@ -55,10 +58,11 @@ def eigh(
 
     Returns
     -------
-    w : ndarray, shape (k,)
+    w : ndarray, shape (k,) or (..., n)
         Ascending. Always an array of NumPy, but for arrays of another library, which get one of theirs.
-    v : ndarray, shape (n, k)
-        Orthonormal columns, or ``v^H b v = 1``; not returned with `eigvals_only`.
+    v : ndarray, shape (n, k) or (..., n, n)
+        Orthonormal columns, or ``v^H b v = 1``; not returned with `eigvals_only`. ``v[..., :, j]`` belongs to
+        ``w[..., j]``.
 
     Raises
     ------
@@ -66,19 +70,26 @@ def eigh(
         For arrays that are not square or do not fit each other, and for bad ranges (a ValueError).
     LinAlgError
         For NaN or infinity in the matrices, and a `b` that is not positive definite (a numpy.linalg.LinAlgError). The
-        index of `not_finite` is the column, of an array in C order the row, from 1.
+        index of `not_finite` is the column, of an array in C order the row, from 1. Of a stack it is the number of the
+        first matrix that has failed, from 1 in C order; ``result`` has what is returned else, the values of matrices
+        that have failed as NaN.
     RuntimeFailure
         For too little memory (a RuntimeError).
 
     Notes
     -----
-    On several ranks the call is collective, every rank gives the same matrix, and all get the whole result.
+    On several ranks the call is collective, every rank gives the same matrix, and all get the whole result. Stacks are
+    for one rank.
 
     Examples
     --------
     >>> w, v = tessera.eigh(a, subset_by_index=[0, 9])  # the ten lowest
+    >>> w, v = tessera.eigh(stack)  # (1000, 50, 50): w is (1000, 50), v is (1000, 50, 50)
     """
     gpu = on_device(a)
+    if _dimensions(a) > 2:
+        _refuse_for_a_stack(b, subset_by_index, subset_by_value, solver, tile, band, update_width)
+        return _stack(a, lower, not eigvals_only)
     if b is not None and on_device(b) != gpu:
         raise InvalidArgument("b: in another memory than a, expected the same", "b", "another memory", "that of a")
     if subset_by_index is not None and subset_by_value is not None:
@@ -107,14 +118,14 @@ def eigvalsh(a: Any, b: Any = None, **options: Any) -> Any:
 
     Parameters
     ----------
-    a, b : array_like, shape (n, n)
+    a, b : array_like, shape (n, n); a also (..., n, n)
         As in `eigh`.
     **options
         Those of `eigh`.
 
     Returns
     -------
-    w : ndarray, shape (k,)
+    w : ndarray, shape (k,) or (..., n)
         Ascending.
     """
     return eigh(a, b, eigvals_only=True, **options)
@@ -214,15 +225,117 @@ def _device_matrices(a: Any, b: Any, lower: bool) -> tuple[Any, bool, Any, bool,
     return first, lower != a_transposed, second, b_lower, n, a_transposed and letter in "cz"
 
 
-def _device_result(a: Any, wrap: Any, w: np.ndarray, z: Any, n: int, conjugate: bool, values_only: bool) -> Any:
-    if wrap is None:
-        namespace = getattr(a, "__array_namespace__", None)
-        if namespace is not None:
-            wrap = namespace().from_dlpack
-        else:
-            import cupy  # arrays that have __cuda_array_interface__ alone
+def _dimensions(a: Any) -> int:
+    if hasattr(a, "ndim"):
+        return int(a.ndim)
+    interface = getattr(a, "__cuda_array_interface__", None) if on_device(a) else None
+    return len(interface["shape"]) if interface is not None else np.ndim(a)
 
-            wrap = cupy.from_dlpack
+
+def _refuse_for_a_stack(
+    b: Any, by_index: Any, by_value: Any, solver: str, tile: int, band: int, update_width: int
+) -> None:
+    given = {
+        "b": b is not None,
+        "subset_by_index": by_index is not None,
+        "subset_by_value": by_value is not None,
+        "solver": solver != "auto",
+        "tile": tile != 0,
+        "band": band != 0,
+        "update_width": update_width != 0,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            text = f"{name}: given with a stack of matrices, expected a matrix a of two dimensions"
+            raise InvalidArgument(text, name, "given with a stack of matrices", "a matrix a of two dimensions")
+
+
+def _stack_layout(shape: tuple[int, ...], strides: tuple[int, ...]) -> Optional[tuple[bool, int, int]]:
+    """Whether the matrices have their rows without gaps (else the columns), the distance of these, and that of the
+    matrices, all in elements; None for what the library does not read in place."""
+    n, (row, column) = shape[-1], strides[-2:]
+    if n <= 1:
+        transposed, ld = False, 1
+    elif row == 1 and column >= n:
+        transposed, ld = False, column
+    elif column == 1 and row >= n:
+        transposed, ld = True, row
+    else:
+        return None
+    distance, count = ld * n, 1
+    for extent, stride in zip(shape[-3::-1], strides[-3::-1]):
+        if extent == 1:
+            continue
+        if count == 1:
+            distance = stride
+        elif stride != distance * count:
+            return None
+        count *= extent
+    return (transposed, ld, distance) if distance >= (n - 1) * ld + n else None
+
+
+def _stack(a: Any, lower: bool, vectors: bool) -> Any:
+    """eigh of matrices that are the last two dimensions of an array."""
+    gpu, wrap = on_device(a), to_library(library_of(a))
+    array: Any
+    if gpu:
+        array, letter, shape, strides = device_array(a, "a")
+        is_complex = letter in "cz"
+    else:
+        array = host_array(a, "a")
+        dtype = scalar_type(array.dtype)
+        array = array if array.dtype == dtype else array.astype(dtype)
+        shape, is_complex = array.shape, dtype.kind == "c"
+        whole = array.flags.aligned and not any(s % array.itemsize for s in array.strides)
+        strides = tuple(s // array.itemsize for s in array.strides) if whole else ()
+    n = shape[-1]
+    if shape[-2] != n:
+        text = " x ".join(map(str, shape))
+        raise InvalidArgument(f"a: {text}, expected square matrices", "a", text, "square matrices")
+    layout: Optional[tuple[bool, int, int]]
+    if 0 in shape:
+        layout = (False, max(n, 1), max(n * n, 1))
+    else:
+        layout = _stack_layout(shape, strides) if strides else None
+    if layout is None:
+        if gpu:
+            text = "matrices of one distance, their rows or columns without gaps"
+            raise InvalidArgument(f"a: other strides, expected {text}", "a", str(strides), text)
+        array, layout = np.array(array, order="C"), (True, n, n * n)
+    # Rows without gaps are the columns of the transpose, the conjugate of a Hermitian matrix.
+    transposed, ld, distance = layout
+    status, w, z = _core.eigensolve_batch(array, list(shape), ld, distance, lower != transposed, vectors)
+    if gpu:
+        wrap = _wrap_of_device(a, wrap)
+    elif transposed and is_complex and z is not None:
+        np.conjugate(z, out=z)
+    if wrap is not None:
+        w = wrap(w)
+        if z is not None:
+            z = wrap(z)
+            z = _conjugated(a, z) if gpu and transposed and is_complex else z
+    result = w if z is None else (w, z.swapaxes(-1, -2))
+    raise_for(status, None if status.code == "task_failed" else result)
+    return result
+
+
+def _wrap_of_device(a: Any, wrap: Any) -> Any:
+    """What makes an array of the library of `a` of one in the memory of a GPU."""
+    if wrap is not None:
+        return wrap
+    namespace = getattr(a, "__array_namespace__", None)
+    if namespace is not None:
+        return namespace().from_dlpack
+    import cupy  # arrays that have __cuda_array_interface__ alone
+
+    return cupy.from_dlpack
+
+
+def _conjugated(a: Any, z: Any) -> Any:
+    return z.conj().resolve_conj() if library_of(a) == "torch" else z.conj()
+
+
+def _device_result(a: Any, wrap: Any, w: np.ndarray, z: Any, n: int, conjugate: bool, values_only: bool) -> Any:
     library = library_of(a)
     if library == "torch":
         import torch
@@ -238,7 +351,5 @@ def _device_result(a: Any, wrap: Any, w: np.ndarray, z: Any, n: int, conjugate: 
         values = cupy.asarray(w)
     if values_only:
         return values
-    rows = wrap(z)
-    if conjugate:
-        rows = rows.conj().resolve_conj() if library == "torch" else rows.conj()
-    return values, rows.T
+    rows = _wrap_of_device(a, wrap)(z)
+    return values, (_conjugated(a, rows) if conjugate else rows).T

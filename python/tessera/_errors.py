@@ -80,7 +80,8 @@ class ComputationError(Error, ArithmeticError):
     status : Status
         What has happened, and where.
     result : object
-        What there is of the result: None for direct methods, else an object such as a success returns.
+        What there is of the result: an object such as a success returns, also of `eigh` of a stack; None for other
+        direct methods.
     """
 
     def __init__(self, status: Status, result: Any = None) -> None:
