@@ -19,6 +19,7 @@ module tessera
   use tessera_runtimes, only: tessera_runtime, completion, log_procedure, tessera_end_default_runtime
   use tessera_dense, only: eigensolve, submit_eigensolve, block_cyclic, cholesky_factor, eigen_options, eigen_used, &
     solver_automatic, solver_two_stage, solver_one_stage, solver_vendor
+  use tessera_dense_batch
   use tessera_tuner
   use tessera_scalapack
   use tessera_block_matrices, only: block_layout, block_builder, block_matrix, block_matrix_info, task_sequence, &

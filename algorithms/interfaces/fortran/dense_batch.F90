@@ -1,0 +1,135 @@
+! SPDX-FileCopyrightText: 2026 The Tessera authors
+! SPDX-License-Identifier: BSD-3-Clause
+!> Many small dense Hermitian eigenproblems of one order at once.
+module tessera_dense_batch
+  use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_int64_t, c_null_ptr, c_loc
+  use tessera_base
+  use tessera_batch_bindings
+  use tessera_runtimes
+  implicit none
+  private
+  public :: eigensolve_batch, submit_eigensolve_batch
+
+  !> The largest order of the matrices of a batch: larger ones are for eigensolve.
+  integer, parameter, public :: max_batch_order = 2048
+
+  !> eigensolve_batch(a, w, z, uplo, info, runtime, status)
+  !>
+  !> Solves, and waits; for a process of one rank. One of real(4), real(8), complex(4), complex(8) for all matrices.
+  !> a(n, n, count) (more rows are allowed): Hermitian matrices, of which the triangle `uplo` counts: 'L', the default,
+  !> or 'U'. Not changed.
+  !> w(n, count): the eigenvalues of each matrix, ascending; NaN of a matrix that has failed.
+  !> z(n, n, count) (more rows are allowed): absent, or the eigenvectors: z(:, j, k) belongs to w(j, k).
+  !> info(count): absent, or what has become of each matrix: 0; -j: its column j has a NaN or an infinity; +j: its
+  !> eigenvalue number j has not converged.
+  !> A matrix fails by itself: `status` is that of the first one that has, tessera_index_of_failure() its number, and
+  !> the others have their results all the same.
+  interface eigensolve_batch
+    module procedure solve_s, solve_d, solve_c, solve_z
+  end interface
+
+  !> submit_eigensolve_batch(done, a, w, ...): the same, but returns at once. w, z and info are complete when
+  !> done%wait() has returned; arrays must be contiguous, have the attribute target or asynchronous, and stay until
+  !> then.
+  interface submit_eigensolve_batch
+    module procedure submit_s, submit_d, submit_c, submit_z
+  end interface
+
+  !> Arrays of the caller's, and their extents; -1: it is absent.
+  type :: request
+    integer :: type = 0
+    type(c_ptr) :: a = c_null_ptr, w = c_null_ptr, z = c_null_ptr, info = c_null_ptr
+    integer :: of_a(3) = -1, of_w(2) = -1, of_z(3) = -1, of_info = -1
+  end type
+
+contains
+
+  !> What eigensolve_batch and submit_eigensolve_batch (with `done`) have in common.
+  subroutine carry_out(call, uplo, runtime, status, done)
+    type(request), intent(in) :: call
+    character, optional, intent(in) :: uplo
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    type(completion), optional, intent(inout) :: done
+    type(c_batch_problem) :: problem
+    integer :: n, count
+    integer(c_int) :: code
+    n = call%of_a(2)
+    count = call%of_a(3)
+    if (call%of_a(1) < n) then
+      call refuse("a: expected a(n, n, count)", status)
+      return
+    end if
+    if (call%of_w(1) /= n .or. call%of_w(2) < count) then
+      call refuse("w: expected w(n, count)", status)
+      return
+    end if
+    if (call%of_z(1) >= 0 .and. (call%of_z(1) < n .or. call%of_z(2) /= n .or. call%of_z(3) < count)) then
+      call refuse("z: expected z(n, n, count)", status)
+      return
+    end if
+    if (call%of_info >= 0 .and. call%of_info < count) then
+      call refuse("info: expected info(count)", status)
+      return
+    end if
+    call c_batch_problem_init(problem)
+    problem%type = int(call%type, c_int)
+    problem%a%data = call%a
+    problem%a%order = n
+    problem%a%count = count
+    problem%a%ld = max(1, call%of_a(1))
+    problem%a%stride = problem%a%ld * n
+    if (present(uplo)) problem%a%uplo = iachar(uplo)
+    problem%values = call%w
+    if (call%of_z(1) >= 0) then
+      problem%vectors%data = call%z
+      problem%vectors%ld = max(1, call%of_z(1))
+      problem%vectors%stride = problem%vectors%ld * n
+    end if
+    if (call%of_info >= 0) problem%info = call%info
+    if (present(done)) then
+      call done%free()
+      code = c_submit_batch(runtime_handle(runtime), problem, c_null_ptr, c_null_ptr, done%handle)
+    else
+      code = c_solve_batch(runtime_handle(runtime), problem, c_null_ptr, c_null_ptr)
+    end if
+    call finish(code, status)
+  end subroutine
+
+#define PASTE(a) a
+#define OF_KIND(name) PASTE(name)_s
+#define NUMBER real(sp)
+#define REAL_NUMBER real(sp)
+#define LETTER "s"
+#include "dense_batch.inc"
+#undef OF_KIND
+#undef NUMBER
+#undef REAL_NUMBER
+#undef LETTER
+
+#define OF_KIND(name) PASTE(name)_d
+#define NUMBER real(dp)
+#define REAL_NUMBER real(dp)
+#define LETTER "d"
+#include "dense_batch.inc"
+#undef OF_KIND
+#undef NUMBER
+#undef REAL_NUMBER
+#undef LETTER
+
+#define OF_KIND(name) PASTE(name)_c
+#define NUMBER complex(sp)
+#define REAL_NUMBER real(sp)
+#define LETTER "c"
+#include "dense_batch.inc"
+#undef OF_KIND
+#undef NUMBER
+#undef REAL_NUMBER
+#undef LETTER
+
+#define OF_KIND(name) PASTE(name)_z
+#define NUMBER complex(dp)
+#define REAL_NUMBER real(dp)
+#define LETTER "z"
+#include "dense_batch.inc"
+end module
