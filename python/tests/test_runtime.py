@@ -197,12 +197,18 @@ def resident():
 def test_memory_stays_flat(rng):
     """1000 calls: the resident memory grows by less than one result of 100 calls would take."""
     a = hermitian(rng, 120, np.float64)
+    stack = a.reshape(10, 12, 120)[:, :, :12] + 0
+    broken = stack.copy()
+    broken[3] = np.nan
     csr = tessera.matgen.sparse("laplacian2d:10:12")
     with tessera.Runtime(cores=1, gpus=0):
         m = tessera.BlockMatrix.from_dense(a, 20, symmetry="symmetric")
 
         def calls():
             tessera.eigh(a)
+            tessera.eigh(stack)
+            with pytest.raises(tessera.LinAlgError):
+                tessera.eigh(broken)
             (m @ m - m).trace()
             m.to_scipy()
             with pytest.raises(tessera.InvalidArgument):
@@ -215,7 +221,7 @@ def test_memory_stays_flat(rng):
         tessera.eigsh(csr, 2)
         gc.collect()
         before = resident()
-        for _ in range(200):  # five calls each
+        for _ in range(200):  # seven calls each
             calls()
         gc.collect()
         grown = resident() - before

@@ -55,9 +55,7 @@ def test_one_triangle_is_read(rng, dtype, order, lower):
     rows, columns = np.triu_indices(20, 1) if lower else np.tril_indices(20, -1)
     other[:, rows, columns] = np.nan
     check(a, *tessera.eigh(other, lower=lower))
-    np.testing.assert_allclose(
-        tessera.eigvalsh(other, lower=lower), np.linalg.eigvalsh(a), atol=tolerance(dtype, 20)
-    )
+    np.testing.assert_allclose(tessera.eigvalsh(other, lower=lower), np.linalg.eigvalsh(a), atol=tolerance(dtype, 20))
 
 
 @pytest.mark.parametrize("shape", [(0, 3, 3), (4, 0, 0), (2, 0, 5, 5), (0, 0, 0)])
