@@ -159,6 +159,28 @@ def test_bad_arguments(name, arguments):
 
 @pytest.mark.parametrize("dtype", types)
 @pytest.mark.parametrize("order", ["C", "F"])
+def test_capsules(rng, monkeypatch, dtype, order):
+    """What a GPU's array goes through, with one of the host."""
+    if not hasattr(np.ndarray, "__array_namespace__"):
+        pytest.skip("an older NumPy")
+    from tessera import _dense
+
+    def wrapped(array, name):
+        strides = tuple(s // array.itemsize for s in array.strides)
+        return array.__dlpack__(), tessera._arrays.letter_of(array.dtype), array.shape, strides
+
+    monkeypatch.setattr(_dense, "on_device", lambda array: True)
+    monkeypatch.setattr(_dense, "device_array", wrapped)
+    a = stack_of(rng, (2, 3), 9, dtype, order)
+    check(a, *tessera.eigh(a))
+    check(a[:, 1], *tessera.eigh(a[:, 1]))
+    np.testing.assert_allclose(tessera.eigvalsh(a), np.linalg.eigvalsh(a), atol=tolerance(dtype, 9))
+    with pytest.raises(tessera.InvalidArgument, match="strides"):
+        tessera.eigh(a[::-1])
+
+
+@pytest.mark.parametrize("dtype", types)
+@pytest.mark.parametrize("order", ["C", "F"])
 def test_torch_on_the_host(rng, dtype, order):
     torch = pytest.importorskip("torch")
     a = stack_of(rng, (2, 3), 15, dtype, order)
