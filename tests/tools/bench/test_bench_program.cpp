@@ -12,7 +12,8 @@ using namespace tessera::test;
 
 using BenchProgram = Program;
 
-constexpr std::array benches{"bench_dense", "bench_stack", "bench_spmm", "bench_products", "bench_density"};
+constexpr std::array benches{"bench_dense",    "bench_stack",   "bench_spmm",
+                             "bench_products", "bench_density", "bench_batch"};
 
 TEST_F(BenchProgram, HelpHasExamplesAndTheCommonOptions) {
   for (const std::string bench : benches) {
