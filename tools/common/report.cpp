@@ -319,8 +319,8 @@ std::string format_report(const Report& report) {
                                    format_seconds(median(report.peer->seconds)), workers, report.ratio()));
     for (const PeerCandidate& candidate : report.peer->candidates)
       if (candidate.name != report.peer->name)
-        text += label_line("", fmt::format("the fastest; {}: {}", candidate.name,
-                                           format_seconds(median(candidate.seconds))));
+        text += label_line(
+            "", fmt::format("also tried {}: {}", candidate.name, format_seconds(median(candidate.seconds))));
     if (!report.peer->note.empty()) text += label_line("", report.peer->note);
   }
   if (report.limit) text += label_line("limit", format_limit(report));

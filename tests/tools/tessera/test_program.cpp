@@ -52,7 +52,8 @@ TEST_F(Program, BadUsage) {
         std::string("lobpcg --generate laplacian1d:60"), std::string("bench_dense gemm"),
         std::string("bench_stack"), std::string("bench_spmm --generate laplacian1d:60"),
         std::string("bench_products --n 60"), std::string("bench_density --generate water --molecules 2"),
-        "tune --output " + path("tuning.json"), "calibrate --output " + path("models")})
+        std::string("bench_batch --count 3"), "tune --output " + path("tuning.json"),
+        "calibrate --output " + path("models")})
     expect_refused(fmt::format("{} --seed -1", command),
                    "--seed: '-1' is out of range; expected an integer from 0");
   expect_refused("eigen --generate random --n 20000000", "memory");
@@ -260,6 +261,28 @@ TEST_F(Program, QuietPrintsNothingAndRepeatsAreCounted) {
   }
   const Json unchecked = Json::parse(run("eigen --generate random --n 50 --check none --json -").out);
   EXPECT_FALSE(unchecked["runs"][0].contains("check"));
+}
+
+/// Values alone have two routines in LAPACK, of which the faster one counts.
+TEST_F(Program, LapackTriesTwoStagesForValues) {
+  for (const char* type : {"s", "d", "c", "z"}) {
+    const Json json = record(
+        fmt::format("eigen --generate random --n 60 --vectors no --type {} --peer lapack --repeat 3", type));
+    EXPECT_TRUE(passed(json)) << type;
+    const Json& peer = json["peer"];
+    if (!peer.contains("candidates")) GTEST_SKIP() << "this LAPACK has no two-stage driver";
+    ASSERT_EQ(peer["candidates"].size(), 2u);
+    EXPECT_TRUE(peer["candidates"][1]["name"].get<std::string>().ends_with("evd_2stage")) << peer;
+    double least = HUGE_VAL;
+    for (const Json& candidate : peer["candidates"]) {
+      EXPECT_EQ(candidate["runs"].size(), 3u);
+      least = std::min(least, candidate["seconds"].get<double>());
+    }
+    EXPECT_EQ(peer["seconds"], least);
+  }
+  const Json vectors = record("eigen --generate random --n 60 --peer lapack");
+  EXPECT_FALSE(vectors["peer"].contains("candidates")) << vectors["peer"];
+  EXPECT_NE(vectors["peer"]["version"].get<std::string>().find_first_of("0123456789"), std::string::npos);
 }
 
 /// With a GPU the peers must solve and agree; without one each run must print one line and exit

@@ -188,14 +188,14 @@ class BatchRunner {
       if (report.peer) {
         const std::string where = report.peer->threads > 0 ? fmt::format("{} threads", report.peer->threads)
                                                            : std::string("one GPU");
-        say("peer          {} ({}), {}; ratio: its time / ours\n", options_.peer, report.peer->version,
-            where);
+        say("peer          {} ({})\n              {}; ratio: its time / ours\n", options_.peer,
+            report.peer->version, where);
       }
-      say("{:>5}{:>9}{:>11}{:>12}{:>9}{:>9}{:>11}{:>7}{:>8}  {}\n", "n", "count", "seconds", "matrices/s",
-          "GFLOP/s", "of gemm", "peer", "ratio", "check", report.peer ? "its routine" : "");
+      say("{:>5}{:>9}{:>11}{:>12}{:>11}{:>9}{:>11}{:>7}{:>8}{}\n", "n", "count", "seconds", "matrices/s",
+          "GFLOP/s", "of gemm", "peer", "ratio", "check", report.peer ? "  its routine" : "");
     }
     const double seconds = report.median_seconds(), gflops = 1e-9 * report.runs.back().flops / seconds;
-    say("{:>5}{:>9}{:>11.4g}{:>12.4g}{:>9.4g}{:>7.1f} %{:>11}{:>7}{:>8}  {}\n", n, count, seconds,
+    say("{:>5}{:>9}{:>11.4g}{:>12.4g}{:>11.4g}{:>7.1f} %{:>11}{:>7}{:>8}{}\n", n, count, seconds,
         static_cast<double>(count) / seconds, gflops, 100 * gflops / limit_,
         report.peer ? fmt::format("{:.4g}", median(report.peer->seconds)) : "",
         report.peer ? fmt::format("{:.2f}", report.ratio()) : "", check_word(report), routine_of(report));
@@ -207,9 +207,9 @@ class BatchRunner {
     return !last ? "none" : last->passed() ? "passed" : "FAILED";
   }
 
-  /// The name of the peer's fastest routine, without that of the library.
+  /// The name of the peer's fastest routine, without that of the library, as the last column.
   static std::string routine_of(const Report& report) {
-    return report.peer ? report.peer->name.substr(report.peer->name.find(' ') + 1) : std::string();
+    return report.peer ? "  " + report.peer->name.substr(report.peer->name.find(' ') + 1) : std::string();
   }
 
   /// What the row of a case cannot say.
