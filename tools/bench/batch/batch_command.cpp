@@ -217,8 +217,8 @@ class BatchRunner {
     std::vector<std::string> lines;
     if (report.runs.back().check && options_.vectors)
       if (const BatchSample sample = batch_sample(n, count, flop_factor<T>); sample.number < count)
-        lines.push_back(fmt::format("residuals of {} matrices, every {}th from the first on", sample.number,
-                                    sample.step));
+        lines.push_back(fmt::format("residuals of {} matrices, one of every {} from the first on",
+                                    sample.number, sample.step));
     if (!report.peer) return lines;
     if (report.peer->check && !report.peer->check->passed())
       lines.emplace_back("the results of the peer miss the bound of the check");
