@@ -71,7 +71,7 @@ by_pkg_config() {
 program_runs() {
   [[ -x $prefix/bin/tessera ]] || { echo "this build has no program"; [[ ! -x $build/bin/tessera ]]; return; }
   local name
-  for name in tessera bench_dense bench_stack bench_spmm bench_products bench_density; do
+  for name in tessera bench_dense bench_stack bench_spmm bench_products bench_density bench_batch; do
     "$prefix/bin/$name" --help >/dev/null || { echo "not installed: $name"; return 1; }
   done
 }

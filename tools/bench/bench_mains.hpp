@@ -11,5 +11,6 @@ int stack_bench_main(int argc, char** argv);
 int spmm_bench_main(int argc, char** argv);
 int products_bench_main(int argc, char** argv);
 int density_bench_main(int argc, char** argv);
+int batch_bench_main(int argc, char** argv);
 
 }  // namespace tessera::program

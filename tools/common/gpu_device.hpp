@@ -58,6 +58,26 @@ class DeviceMemory {
   E* data_ = nullptr;
 };
 
+/// Page-locked memory of the host, which copies to and from GPUs need for full speed. All zero at first.
+template <class E>
+class LockedMemory {
+ public:
+  explicit LockedMemory(std::size_t count) : count_(count) {
+    const std::size_t bytes = sizeof(E) * std::max<std::size_t>(count, 1);
+    require(cudaMallocHost(reinterpret_cast<void**>(&data_), bytes), "page-locking host memory");
+    std::fill_n(data_, count_, E());
+  }
+  ~LockedMemory() { cudaFreeHost(data_); }
+  LockedMemory(const LockedMemory&) = delete;
+  LockedMemory& operator=(const LockedMemory&) = delete;
+  E* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return count_; }
+
+ private:
+  std::size_t count_;
+  E* data_ = nullptr;
+};
+
 /// A Hermitian positive definite matrix, n x n, for warm-up calls of a routine.
 template <class T>
 std::vector<T> warm_up_matrix(Index n) {

@@ -14,6 +14,7 @@ double nominal_flops(std::string_view stage, Index order, Index count, Index ban
   if (stage == "band_to_tridiagonal") return factor * 6 * n * n * b;
   if (stage == "back_tridiagonal" || stage == "back_band" || stage == "back_one_stage")
     return factor * 2 * n * n * k;
+  if (stage == "eigensolve_batch") return factor * (4 * n * n * n / 3 + 2 * n * n * k);
   if (stage == "to_general") return factor * n * n * k;
   if (stage == "gemm") return factor * 2 * n * n * n;
   return 0;

@@ -15,7 +15,8 @@ namespace tessera::program {
 
 /// Operation count for order n, `count` vectors and bandwidth b. In real arithmetic: cholesky
 /// n^3/3, to_standard n^3, reduce_to_band and tridiagonalize 4/3 n^3, band_to_tridiagonal 6 n^2 b,
-/// back-transforms 2 n^2 count, to_general n^2 count, gemm 2 n^3; all are multiplied by `factor` (4
+/// back-transforms 2 n^2 count, to_general n^2 count, gemm 2 n^3, a matrix of eigensolve_batch 4/3 n^3 +
+/// 2 n^2 count (its reduction and back-transformation; what is between is not counted); all are multiplied by `factor` (4
 /// in complex arithmetic). 0 for stages whose count only the tasks know (tridiagonal_eigen).
 double nominal_flops(std::string_view stage, Index n, Index count, Index band, double factor);
 

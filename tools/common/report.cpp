@@ -231,6 +231,10 @@ Json to_json(const Report& report) {
                     {"runs", report.peer->seconds}};
     if (!report.peer->own_seconds.empty())
       json["peer"]["own_seconds"] = number_or_null(median(report.peer->own_seconds));
+    for (const PeerCandidate& candidate : report.peer->candidates)
+      json["peer"]["candidates"].push_back({{"name", candidate.name},
+                                            {"seconds", number_or_null(median(candidate.seconds))},
+                                            {"runs", candidate.seconds}});
     if (report.peer->check) json["peer"]["check"] = to_json(*report.peer->check);
     if (!report.peer->result.empty()) json["peer"]["result"] = report.peer->result;
   }
@@ -313,6 +317,10 @@ std::string format_report(const Report& report) {
     text += label_line("peer",
                        fmt::format("{}{}: {}, {}; ratio {:.2f} (its time / ours)", report.peer->name, version,
                                    format_seconds(median(report.peer->seconds)), workers, report.ratio()));
+    for (const PeerCandidate& candidate : report.peer->candidates)
+      if (candidate.name != report.peer->name)
+        text += label_line(
+            "", fmt::format("also tried {}: {}", candidate.name, format_seconds(median(candidate.seconds))));
     if (!report.peer->note.empty()) text += label_line("", report.peer->note);
   }
   if (report.limit) text += label_line("limit", format_limit(report));

@@ -91,6 +91,12 @@ struct RunRecord {
   Json result = Json::object();
 };
 
+/// One of several routines that a peer has tried.
+struct PeerCandidate {
+  std::string name;
+  std::vector<double> seconds;  ///< of its runs
+};
+
 struct PeerRecord {
   std::string name;  ///< names of the routines
   int threads = 1;   ///< 0: on a GPU
@@ -101,6 +107,8 @@ struct PeerRecord {
   std::string note{};                 ///< remark that is needed to interpret the time; empty: none
   std::string version{};              ///< of the library
   std::vector<double> own_seconds{};  ///< of our side, if that is not the whole of the runs
+  /// All routines that were tried, if several: the fastest by the median gives the name and the seconds.
+  std::vector<PeerCandidate> candidates{};
 };
 
 /// An upper limit of the machine's performance, measured in the same run.

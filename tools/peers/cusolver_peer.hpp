@@ -14,7 +14,8 @@
 /// GPU or the build has no CUDA.
 namespace tessera::program {
 
-/// Calls Xsyevd, or Xsyevdx for a range; for the generalized problem sygvd or sygvdx.
+/// Calls Xsyevd, or Xsyevdx for a range; for the generalized problem sygvd or sygvdx. Each is called with
+/// deterministic results (the library's default) and without, and the faster call counts.
 /// @param a  n x n, lower triangle
 /// @param b  n x n, lower triangle; empty for the standard problem
 /// @param fetch  whether to copy the vectors, if there are any, to the host

@@ -24,8 +24,9 @@ namespace tessera::program {
 
 namespace {
 
-/// Columns of a block, as in NVIDIA's examples. The library supports up to 1024.
-constexpr Index block_columns = 256;
+/// Columns of a block: as in NVIDIA's examples, and the most that the library supports. Wide blocks make larger
+/// products, narrow ones keep the GPUs busy to the end.
+constexpr Index narrow_block = 256, wide_block = 1024;
 
 struct DestroyHandle {
   void operator()(cusolverMgContext* handle) const noexcept { cusolverMgDestroy(handle); }
@@ -117,10 +118,10 @@ std::vector<void*> addresses(const std::deque<DeviceMemory<T>>& memory) {
 template <class T>
 class DealtMatrix {
  public:
-  DealtMatrix(const GpuRow& gpus, Index n)
+  DealtMatrix(const GpuRow& gpus, Index n, Index width)
       : n_(n),
         gpus_(gpus.size()),
-        width_(std::min(block_columns, ceil_div(n, gpus_))),
+        width_(width),
         memory_(
             gpus.allocate<T>(static_cast<std::size_t>(n * width_ * ceil_div(ceil_div(n, width_), gpus_)))),
         parts_(addresses(memory_)) {
@@ -162,16 +163,21 @@ class DealtMatrix {
   std::unique_ptr<void, DestroyDescriptor> descriptor_;
 };
 
-/// Computes all eigenpairs of a once, and returns the seconds. If `fetch` is set, copies the
-/// vectors to a.
+/// Columns of a block, of which each GPU has at least one.
+Index block_width(const GpuRow& gpus, Index n, Index width) {
+  return std::min(width, ceil_div(n, gpus.size()));
+}
+
+/// Computes all eigenpairs of a once. If `fetch` is set, copies the vectors to the host.
 template <class T>
-double solve(const GpuRow& gpus, const std::string& name, std::vector<T>& a, Index n, bool vectors,
-             bool fetch, std::vector<RealOf<T>>& values) {
+void solve(const GpuRow& gpus, const std::string& name, const std::vector<T>& a, Index n, Index width,
+           bool vectors, bool fetch, PeerSolution<T>& solution) {
+  std::vector<RealOf<T>>& values = solution.values;
   const int order = static_cast<int>(n);
   const cusolverEigMode_t mode = cusolver::mode(vectors);
   const cudaDataType type = cusolver::data_type<T>, real = cusolver::data_type<RealOf<T>>;
   values.resize(static_cast<std::size_t>(n));
-  DealtMatrix<T> matrix(gpus, n);
+  DealtMatrix<T> matrix(gpus, n, width);
   matrix.from_host(a.data());
   std::int64_t work_size = 0;
   require(cusolverMgSyevd_bufferSize(gpus.handle(), mode, CUBLAS_FILL_MODE_LOWER, order, matrix.parts(), 1, 1,
@@ -187,10 +193,11 @@ double solve(const GpuRow& gpus, const std::string& name, std::vector<T>& a, Ind
                       matrix.descriptor(), values.data(), real, type, work_parts.data(), work_size, &info),
       name);
   gpus.synchronize();
-  const double seconds = now() - start;
+  solution.seconds = now() - start;
   if (info != 0) throw RuntimeError(fmt::format("{} failed with info = {}", name, info));
-  if (vectors && fetch) matrix.to_host(a.data());
-  return seconds;
+  if (!vectors || !fetch) return;
+  solution.vectors.resize(a.size());
+  matrix.to_host(solution.vectors.data());
 }
 
 /// Removes all eigenpairs outside the range.
@@ -217,7 +224,7 @@ bool has_cusolvermg() {
 }
 
 template <class T>
-PeerSolution<T> solve_with_cusolvermg(std::vector<T> a, Index n, const std::vector<int>& gpus,
+PeerSolution<T> solve_with_cusolvermg(const std::vector<T>& a, Index n, const std::vector<int>& gpus,
                                       const RangeOption& range, bool vectors, bool fetch) {
   const bool all = range.kind == RangeOption::Kind::all;
   PeerSolution<T> solution;
@@ -227,13 +234,20 @@ PeerSolution<T> solve_with_cusolvermg(std::vector<T> a, Index n, const std::vect
   const GpuRow row(gpus);
   {
     // The order gives each GPU one block.
-    const Index small_order = block_columns * row.size();
-    std::vector<T> warm = warm_up_matrix<T>(small_order);
-    std::vector<RealOf<T>> ignored;
-    solve(row, solution.name, warm, small_order, vectors, false, ignored);
+    const Index small_order = narrow_block * row.size();
+    PeerSolution<T> ignored;
+    solve(row, solution.name, warm_up_matrix<T>(small_order), small_order, narrow_block, vectors, false,
+          ignored);
   }
-  solution.seconds = solve(row, solution.name, a, n, vectors, fetch, solution.values);
-  if (vectors && fetch) solution.vectors = std::move(a);
+  const auto solve_with = [&](Index width) {
+    PeerSolution<T> found;
+    found.name = fmt::format("{}, blocks of {} columns", solution.name, width);
+    solve(row, found.name, a, n, width, vectors, fetch, found);
+    return found;
+  };
+  const Index wide = block_width(row, n, wide_block), narrow = block_width(row, n, narrow_block);
+  solution = solve_with(wide);
+  if (narrow != wide) keep_faster(solution, solve_with(narrow));
   if (!all) keep(range, n, solution);
   return solution;
 }
@@ -245,15 +259,15 @@ bool has_cusolvermg() {
 }
 
 template <class T>
-PeerSolution<T> solve_with_cusolvermg(std::vector<T>, Index, const std::vector<int>&, const RangeOption&,
-                                      bool, bool) {
+PeerSolution<T> solve_with_cusolvermg(const std::vector<T>&, Index, const std::vector<int>&,
+                                      const RangeOption&, bool, bool) {
   throw RuntimeError("this program was built without cuSOLVERMg, so it cannot be the peer");
 }
 
 #endif
 
-#define TESSERA_INSTANTIATE(T)                                                                      \
-  template PeerSolution<T> solve_with_cusolvermg<T>(std::vector<T>, Index, const std::vector<int>&, \
+#define TESSERA_INSTANTIATE(T)                                                                             \
+  template PeerSolution<T> solve_with_cusolvermg<T>(const std::vector<T>&, Index, const std::vector<int>&, \
                                                     const RangeOption&, bool, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -66,8 +66,8 @@ std::unique_ptr<EigenPeer<T>> make_eigen_peer(Runtime& runtime, const std::strin
                               needs_build_with(has_cusolvermg(), "cuSOLVERMg")}),
                     0, runtime.gpus()},
                    [&runtime](Problem& problem) {
-                     return solve_with_cusolvermg<T>(std::move(problem.a), problem.n, gpus_of(runtime),
-                                                     problem.range, problem.vectors, problem.fetch);
+                     return solve_with_cusolvermg<T>(problem.a, problem.n, gpus_of(runtime), problem.range,
+                                                     problem.vectors, problem.fetch);
                    });
   throw InvalidArgument("--peer", library, "none, lapack, cusolver or cusolvermg");
 }

@@ -3,7 +3,9 @@
 #include "lapack_peer.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <tessera/codelets/linalg/blas.hpp>
@@ -62,6 +64,44 @@ void all_pairs(PeerSolution<T>& solution, std::vector<T>& a, std::vector<T>& b, 
   if (vectors) solution.vectors = std::move(a);
 }
 
+/// LAPACK's heevd_2stage, which computes values only; null where the LAPACK that runs does not have it (it is
+/// newer than the others).
+template <class T>
+auto two_stage_driver() {
+  using R = RealOf<T>;
+  using Real = void (*)(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, int*,
+                        const int*, int*);
+  using Complex = void (*)(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*,
+                           const int*, int*, const int*, int*);
+  const std::string name = fmt::format("{}{}evd_2stage_", type_letter<T>, is_complex<T> ? "he" : "sy");
+  return reinterpret_cast<std::conditional_t<is_complex<T>, Complex, Real>>(
+      dlsym(RTLD_DEFAULT, name.c_str()));
+}
+
+template <class T>
+void all_values_in_two_stages(PeerSolution<T>& solution, std::vector<T>& a, Index n) {
+  const int order = static_cast<int>(n), ld = std::max(order, 1);
+  Workspace<T> space;
+  solution.values.resize(static_cast<std::size_t>(ld));
+  const auto call = [&](Index lwork, Index lrwork, Index liwork) {
+    const int lw = static_cast<int>(lwork), li = static_cast<int>(liwork);
+    [[maybe_unused]] const int lr = static_cast<int>(lrwork);
+    int info = 0;
+    const auto driver = two_stage_driver<T>();
+    if constexpr (is_complex<T>)
+      driver("N", "L", &order, a.data(), &ld, solution.values.data(), space.work.data(), &lw,
+             space.rwork.data(), &lr, space.iwork.data(), &li, &info);
+    else
+      driver("N", "L", &order, a.data(), &ld, solution.values.data(), space.work.data(), &lw,
+             space.iwork.data(), &li, &info);
+    return info;
+  };
+  const int info = space.query_and(call, 1, std::max<Index>(n, 1), 1);
+  solution.seconds = now() - space.start;
+  require_success(solution.name, info);
+  solution.values.resize(static_cast<std::size_t>(n));
+}
+
 template <class T>
 void some_pairs(PeerSolution<T>& solution, std::vector<T>& a, std::vector<T>& b, Index n,
                 const RangeOption& range, bool vectors) {
@@ -111,7 +151,15 @@ PeerSolution<T> solve_with_lapack(std::vector<T> a, std::vector<T> b, Index n, c
       (!vectors && b.empty() && range.kind == RangeOption::Kind::index && range.index_low == 0 &&
        range.index_high >= n)) {
     solution.name = fmt::format("lapack {}{}{}", letter, family, b.empty() ? "evd" : "gvd");
+    const bool also_two_stages = !vectors && b.empty() && two_stage_driver<T>();
+    std::vector<T> again = also_two_stages ? a : std::vector<T>();
     all_pairs(solution, a, b, n, vectors);
+    if (also_two_stages) {
+      PeerSolution<T> other;
+      other.name = solution.name + "_2stage";
+      all_values_in_two_stages(other, again, n);
+      keep_faster(solution, std::move(other));
+    }
   } else {
     solution.name = fmt::format("lapack {}{}evr", letter, family);
     if (!b.empty()) solution.name += fmt::format(" with {}potrf, {}{}gst", letter, letter, family);

@@ -10,7 +10,8 @@
 /// Solves the same problem with LAPACK, for comparison.
 namespace tessera::program {
 
-/// For all pairs or all values: heevd or hegvd (divide and conquer). For a range: heevr (MRRR); for
+/// For all pairs or all values: heevd or hegvd (divide and conquer). For all values of the standard problem also
+/// heevd_2stage, if LAPACK has it: the faster of the two counts. For a range: heevr (MRRR); for
 /// the generalized problem also potrf and hegst before it, and trsm after it.
 /// @param a  n x n, lower triangle; overwritten
 /// @param b  n x n, lower triangle; empty for the standard problem

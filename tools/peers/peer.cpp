@@ -15,11 +15,32 @@ void require_available(const Peer& peer, const std::string& library) {
 }
 
 void add_peer_seconds(Report& report, const Peer& peer, double seconds) {
-  if (!report.peer) {
-    report.peer = PeerRecord{peer.name(), peer.threads(), {}, {}, peer.gpus()};
-    report.peer->version = peer.version();
+  if (!report.peer) report.peer = new_peer_record(peer);
+  add_peer_seconds(*report.peer, peer, seconds);
+}
+
+void add_peer_seconds(PeerRecord& record, const Peer& peer, double seconds) {
+  record.seconds.push_back(seconds);
+  std::vector<PeerCandidate>& all = record.candidates;
+  for (const PeerTrial& trial : peer.trials()) {
+    auto same = std::ranges::find(all, trial.name, &PeerCandidate::name);
+    if (same == all.end()) same = all.insert(all.end(), {trial.name, {}});
+    same->seconds.push_back(trial.seconds);
   }
-  report.peer->seconds.push_back(seconds);
+  if (all.empty()) {
+    record.name = peer.name();
+    return;
+  }
+  const auto fastest =
+      std::ranges::min_element(all, {}, [](const PeerCandidate& c) { return median(c.seconds); });
+  record.name = fastest->name;
+  record.seconds = fastest->seconds;
+}
+
+PeerRecord new_peer_record(const Peer& peer) {
+  PeerRecord record{peer.name(), peer.threads(), {}, {}, peer.gpus()};
+  record.version = peer.version();
+  return record;
 }
 
 std::string needs_one_process(const Runtime& runtime) {

@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tessera/runtime.hpp>
 
+#include "peer_solution.hpp"
 #include "report.hpp"
 
 /// Other libraries that solve the same problem, for comparison. A command or a benchmark creates
@@ -37,6 +39,8 @@ class Peer {
   const std::string& unavailable() const noexcept { return traits_.unavailable; }
   int threads() const noexcept { return traits_.threads; }
   int gpus() const noexcept { return traits_.gpus; }
+  /// The routines that the last run has tried, if several.
+  const std::vector<PeerTrial>& trials() const noexcept { return trials_; }
 
   /// Solves the prepared problem once. Returns the seconds in the library, without preparation;
   /// `unknown` if the library has no routine for the problem. @throws Error if the library fails
@@ -46,9 +50,11 @@ class Peer {
 
  protected:
   void set_name(std::string name) { traits_.name = std::move(name); }
+  void set_trials(std::vector<PeerTrial> trials) { trials_ = std::move(trials); }
 
  private:
   PeerTraits traits_;
+  std::vector<PeerTrial> trials_;
 };
 
 /// A peer for one kind of problem.
@@ -77,6 +83,7 @@ class CallPeer final : public PeerFor<Problem, Result> {
     std::string name = this->name();
     const double seconds = call_(*problem_, result_, name);
     this->set_name(std::move(name));
+    if constexpr (requires { result_.trials; }) this->set_trials(result_.trials);
     return seconds;
   }
   Result result() override { return std::exchange(result_, Result()); }
@@ -94,8 +101,12 @@ class CallPeer final : public PeerFor<Problem, Result> {
 /// @throws InvalidArgument for --peer if the peer cannot run here
 void require_available(const Peer& peer, const std::string& library);
 
-/// Adds one run of the peer to the record.
+/// Adds one run of the peer to the record. If it has tried several routines, the one that is the fastest by the
+/// median so far becomes the record's.
 void add_peer_seconds(Report& report, const Peer& peer, double seconds);
+void add_peer_seconds(PeerRecord& record, const Peer& peer, double seconds);
+/// A record without runs.
+PeerRecord new_peer_record(const Peer& peer);
 
 /// Text for `unavailable` if a library supports only one process; empty if there is only one.
 std::string needs_one_process(const Runtime& runtime);

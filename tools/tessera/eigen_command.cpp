@@ -124,6 +124,8 @@ class EigenRun {
     double most = eigensolve_memory<T>(runtime_, order, used_, generalized());
     double after = 0;
     if (peer_) after = sizeof(T) * n * (matrices * n + 2 * static_cast<double>(count));
+    // LAPACK's values by two routines, each of which overwrites the matrix.
+    if (options_.peer == "lapack" && !options_.vectors) after += sizeof(T) * n * n;
     if (options_.common.check != CheckPolicy::none && count > 0)
       after = std::max(after, check_eigenpairs_memory<T>(runtime_, order, count, generalized()));
     return input + std::max(most, vectors + after);

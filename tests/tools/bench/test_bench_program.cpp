@@ -12,7 +12,8 @@ using namespace tessera::test;
 
 using BenchProgram = Program;
 
-constexpr std::array benches{"bench_dense", "bench_stack", "bench_spmm", "bench_products", "bench_density"};
+constexpr std::array benches{"bench_dense",    "bench_stack",   "bench_spmm",
+                             "bench_products", "bench_density", "bench_batch"};
 
 TEST_F(BenchProgram, HelpHasExamplesAndTheCommonOptions) {
   for (const std::string bench : benches) {
@@ -69,6 +70,9 @@ TEST_F(BenchProgram, BadUsage) {
   expect_refused("bench_products --n 60 --occupation nan", "--occupation: 'nan' is not finite");
   expect_refused("bench_products --n 60 --peer lapack", "lapack");
   expect_refused("bench_products --n 20000000", "memory");
+  expect_refused("bench_batch --gpus 0 --keep-on gpu", "--keep-on: 'gpu' is not possible; expected host");
+  expect_refused("bench_batch --peer cusparse", "--peer: 'cusparse' is unknown");
+  expect_refused("bench_batch --n 2049", "--n: '2049' is out of range");
   expect_refused("bench_density --generate water --n 60 --gpus 0 --peer cusolver", "--peer: 'cusolver'");
   expect_refused("bench_density --generate water --n 60 --gpus 0 --keep-on gpu", "--keep-on: 'gpu'");
   expect_refused("bench_density --generate water --molecules 40000000", "memory");
@@ -219,6 +223,68 @@ TEST_F(BenchProgram, SweepsProducts) {
   const Outcome outcome = run("bench_products --n 60 --blocks 5,13 --occupation 0.5");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("GFLOP/s"), std::string::npos) << outcome.out;
+}
+
+/// A line for each order and number of matrices.
+TEST_F(BenchProgram, BenchesBatches) {
+  for (const std::string vectors : {"yes", "no"})
+    for (const char* type : {vectors == "yes" ? "s" : "d", vectors == "yes" ? "z" : "c"}) {
+      const Json json =
+          record(fmt::format("bench_batch --gpus 0 --n 1,7,33 --count 3,20 --type {} --vectors {} --peer "
+                             "lapack --repeat 2 --check all",
+                             type, vectors));
+      ASSERT_EQ(json["cases"].size(), 6u);
+      EXPECT_EQ(json["options"]["count"], Json::array({3, 20}));
+      std::size_t k = 0;
+      for (const int n : {1, 7, 33})
+        for (const int count : {3, 20}) {
+          const Json& one = json["cases"][k++];
+          EXPECT_EQ(one["options"]["n"], n);
+          EXPECT_EQ(one["options"]["count"], count);
+          EXPECT_FALSE(one.contains("date")) << "the whole has one";
+          for (const Json& run : one["runs"]) {
+            EXPECT_TRUE(run["check"]["passed"].get<bool>()) << run["check"];
+            EXPECT_EQ(run["check"]["residual"].is_number(), vectors == "yes");
+            EXPECT_TRUE(run["check"]["values"].is_number());
+            EXPECT_EQ(run["result"]["checked_matrices"],
+                      (Json{{"number", count}, {"first", 0}, {"step", 1}}));
+            EXPECT_GT(run["gflops"]["total"].get<double>(), 0);
+            // The clock of a small batch is noisy, and the rates are far below the limit.
+            EXPECT_LT(run["gflops"]["total"].get<double>(), 1.5 * one["limit"]["gflops"].get<double>());
+          }
+          const Json& peer = one["peer"];
+          EXPECT_EQ(peer["runs"].size(), 2u);
+          EXPECT_TRUE(peer["check"]["passed"].get<bool>()) << peer;
+          EXPECT_TRUE(peer["name"].get<std::string>().ends_with("evd")) << peer;
+          EXPECT_NE(peer["version"].get<std::string>().find_first_of("0123456789"), std::string::npos);
+        }
+    }
+  const Outcome outcome = run("bench_batch --gpus 0 --n 4 --count 30 --chunk 7 --generate overlap --seed 5");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("matrices/s"), std::string::npos) << outcome.out;
+}
+
+/// On a GPU: cuSOLVER's batched routines pass the checks, with all data on the GPU and from the host. Without one
+/// the peer is refused with the reason.
+TEST_F(BenchProgram, BenchesBatchesBesideCusolver) {
+  if (Json::parse(run("info --json -").out)["machine"]["gpus"].empty()) {
+    expect_refused("bench_batch --n 4 --count 3 --peer cusolver",
+                   "--peer: 'cusolver' is not possible; expected another peer (");
+    return;
+  }
+  for (const char* type : {"s", "d", "c", "z"})
+    for (const char* more : {"--keep-on gpu", "--keep-on host", "--keep-on gpu --vectors no"}) {
+      const Json json = record(fmt::format(
+          "bench_batch --n 5,32,100 --count 40 --type {} {} --peer cusolver --repeat 2", type, more));
+      for (const Json& one : json["cases"]) {
+        const Json& peer = one["peer"];
+        EXPECT_TRUE(one["runs"].back()["check"]["passed"].get<bool>()) << type << more << one["runs"].back();
+        EXPECT_TRUE(peer["check"]["passed"].get<bool>()) << type << more << peer;
+        EXPECT_GE(peer["candidates"].size() + (peer["result"].contains("left_out") ? 1 : 0), 1u) << peer;
+        EXPECT_NE(peer["name"].get<std::string>().find("Batched"), std::string::npos) << peer;
+        EXPECT_FALSE(peer["version"].get<std::string>().empty());
+      }
+    }
 }
 
 /// Cases for each system, method and filter, with the results of `density`; the peers are beside all of them.

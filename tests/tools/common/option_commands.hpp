@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "batch_options.hpp"
 #include "dense_options.hpp"
 #include "density_bench_options.hpp"
 #include "options.hpp"
@@ -61,7 +62,8 @@ inline const std::map<std::string, Command>& commands() {
                                                   {"bench_stack", command_of<StackBenchOptions>()},
                                                   {"bench_spmm", command_of<SpmmBenchOptions>()},
                                                   {"bench_products", command_of<ProductsBenchOptions>()},
-                                                  {"bench_density", command_of<DensityBenchOptions>()}};
+                                                  {"bench_density", command_of<DensityBenchOptions>()},
+                                                  {"bench_batch", command_of<BatchBenchOptions>()}};
   return all;
 }
 

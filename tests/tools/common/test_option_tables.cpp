@@ -142,6 +142,9 @@ TEST(UsageErrors, HaveOneForm) {
            {"density h.mtx, --electrons 8",
             "--hamiltonian: 'h.mtx,' has an empty name; expected FILE[,FILE...]"},
            {"bench_spmm", "--matrix is missing; expected either --matrix FILE or --generate KIND[:ARG]"},
+           {"bench_batch --n 16,2049", "--n: '2049' is out of range; expected an integer from 1 to 2048"},
+           {"bench_batch --count 0",
+            "--count: '0' is out of range; expected an integer from 1 to 2147483647"},
            {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"},
            {"bench_density",
             "--hamiltonian is missing; expected either --hamiltonian FILE or --generate KIND with "
@@ -270,6 +273,7 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"bench_spmm --generate laplacian1d:60 --orbits o.sps", "--orbits"},
     {"bench_spmm a.mtx --hybrid --gpus 0", "--hybrid"},
     {"bench_products --hybrid --gpus 0", "--hybrid"},
+    {"bench_batch --hybrid --gpus 0", "--hybrid"},
     {"bench_density h.mtx --electrons 8 --molecules 5", "--molecules"},
     {"bench_density h.mtx --electrons 8 --n 5", "--n"},
     {"bench_density h.mtx --electrons 8 --known-gap yes", "--known-gap"},
@@ -323,6 +327,7 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "multiply --generate random --n 50 --peer cutensor --filter 0",
         "bench_products --blocks 5,13 --occupation 0.1,1 --filter 1e-6",
         "bench_products --peer cutensor --type c",
+        "bench_batch --n 5,2048 --count 1,9 --type z --vectors no --chunk 3 --keep-on gpu --peer cusolver",
         "bench_density --generate water --n 46,92 --known-gap yes --methods sp2,trs4 --filter 0,1e-5",
         "bench_density h.mtx s.mtx --electrons 8.5 --temperature 0.1 --methods fermi"})
     EXPECT_EQ(refusal(line), "") << line;

@@ -185,6 +185,20 @@ TEST(ReportText, TellsWhatThePeersTimeDoesNot) {
       << format_report(report);
 }
 
+TEST(ReportText, TellsWhatElseThePeerHasTried) {
+  Report report = example();
+  report.peer = PeerRecord{"fast", 1, {4}, {}};
+  EXPECT_FALSE(to_json(report)["peer"].contains("candidates"));
+  report.peer->candidates = {{"slow", {9, 7}}, {"fast", {4}}};
+  const std::string text = format_report(report);
+  EXPECT_NE(text.find("(its time / ours)\n              also tried slow: 8 s\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("also tried fast"), std::string::npos) << text;
+  const Json json = to_json(report)["peer"]["candidates"];
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[0], (Json{{"name", "slow"}, {"seconds", 8.0}, {"runs", {9.0, 7.0}}}));
+  EXPECT_EQ(json[1]["name"], "fast");
+}
+
 TEST(ReportText, LongLinesGoOnUnderTheirText) {
   Report report = example();
   const std::string word(20, 'x'), path(120, 'p');

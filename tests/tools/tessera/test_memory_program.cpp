@@ -71,6 +71,8 @@ TEST_F(MemoryProgram, SizesOfTheCommandLineThatCannotBe) {
   expect_too_large("bench_dense cholesky --n 1000000", "bench_dense cholesky needs ");
   expect_too_large("bench_spmm --generate laplacian3d:5000:5000:5000", of_host);
   expect_too_large("bench_products --n 1000000000 --blocks 1", of_host);
+  expect_too_large("bench_batch --n 2000 --count 1000000000",
+                   "bench_batch --n 2000 --count 1000000000 needs ");
   expect_too_large("tune --n 1000000", of_host);
   expect_too_large("lobpcg --generate laplacian2d:100:100 --k 100000", "--k");
 }

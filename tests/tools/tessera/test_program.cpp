@@ -52,7 +52,8 @@ TEST_F(Program, BadUsage) {
         std::string("lobpcg --generate laplacian1d:60"), std::string("bench_dense gemm"),
         std::string("bench_stack"), std::string("bench_spmm --generate laplacian1d:60"),
         std::string("bench_products --n 60"), std::string("bench_density --generate water --molecules 2"),
-        "tune --output " + path("tuning.json"), "calibrate --output " + path("models")})
+        std::string("bench_batch --count 3"), "tune --output " + path("tuning.json"),
+        "calibrate --output " + path("models")})
     expect_refused(fmt::format("{} --seed -1", command),
                    "--seed: '-1' is out of range; expected an integer from 0");
   expect_refused("eigen --generate random --n 20000000", "memory");
@@ -260,50 +261,6 @@ TEST_F(Program, QuietPrintsNothingAndRepeatsAreCounted) {
   }
   const Json unchecked = Json::parse(run("eigen --generate random --n 50 --check none --json -").out);
   EXPECT_FALSE(unchecked["runs"][0].contains("check"));
-}
-
-/// With a GPU the peers must solve and agree; without one each run must print one line and exit
-/// with code 2.
-TEST_F(Program, CusolverIsAPeer) {
-  for (const char* command :
-       {"eigen --generate random --n 120 --peer cusolver", "bench_dense cholesky --n 130 --peer cusolver",
-        "bench_dense tridiagonalize --n 130 --type c --peer cusolver",
-        "eigen --generate random --n 120 --type z --range index:3:20 --peer cusolver"}) {
-    const Outcome outcome = run(fmt::format("{} --json -", command));
-    if (outcome.code == 0) {
-      EXPECT_GT(Json::parse(outcome.out)["peer"]["ratio"].get<double>(), 0);
-      continue;
-    }
-    EXPECT_EQ(outcome.code, 2) << command;
-    EXPECT_NE(outcome.err.find("GPU"), std::string::npos) << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  }
-}
-
-/// With GPUs it must solve all types and ranges and pass the checks. Without GPUs, or if CUDA lacks
-/// the library, the run must print one line and exit with code 2.
-TEST_F(Program, CusolverMgIsAPeer) {
-  for (const char* more : {"--type s", "--type d", "--type c", "--type z", "--vectors no",
-                           "--range index:30:200", "--type z --range value:-1:5"}) {
-    const std::string command = fmt::format("eigen --generate random --n 700 --peer cusolvermg {}", more);
-    const Outcome outcome = run(command + " --json -");
-    if (outcome.code == 2) {
-      EXPECT_TRUE(outcome.err.find("this run has no GPU") != std::string::npos ||
-                  outcome.err.find("built without cuSOLVERMg") != std::string::npos)
-          << outcome.err;
-      EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-      break;
-    }
-    ASSERT_EQ(outcome.code, 0) << outcome.err;
-    const Json record = Json::parse(outcome.out), &peer = record["peer"];
-    EXPECT_GT(peer["ratio"].get<double>(), 0);
-    EXPECT_EQ(peer["gpus"], record["machine"]["cuda_workers"]);
-    EXPECT_TRUE(peer["check"]["passed"].get<bool>()) << command << peer;
-    // Values are compared only if both solvers have found equally many pairs.
-    EXPECT_TRUE(record["runs"][0]["check"]["values"].is_number()) << command;
-  }
-  expect_refused("eigen --generate random --n 20 --peer cusolvermg --gpus 0", "GPU");
-  expect_refused("eigen --generate random --overlap generated --n 20 --peer cusolvermg", "--overlap");
 }
 
 TEST_F(Program, MoreGpusThanThereAreIsAnError) {

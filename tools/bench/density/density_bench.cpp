@@ -104,8 +104,7 @@ class DensityBench {
       if (peer_) {
         place_operands();
         theirs = peer_->run(problem(), solver_options(DensityMethod::dense, options_.filters.front()));
-        record->name = peer_->record().name;
-        if (run >= 0 && !std::isnan(theirs.seconds)) record->seconds.push_back(theirs.seconds);
+        if (run >= 0 && !std::isnan(theirs.seconds)) peer_->add_run(*record, theirs.seconds);
       }
       for (DensityCase<T>& one : cases) one_run(one, run, theirs);
     }

@@ -64,18 +64,20 @@ DensityPeerResult<T> DensityPeer<T>::run(const DensityProblem<T>& problem, const
 template <class T>
 PeerRecord DensityPeer<T>::record() const {
   PeerRecord record;
-  if (library_) {
-    record.name = library_->name();
-    record.version = library_->version();
-    record.threads = library_->threads();
-    record.gpus = library_->gpus();
-    return record;
-  }
+  if (library_) return new_peer_record(*library_);
   record.name = "density_matrix, method dense";
   record.version = new_record("bench_density").version;
   record.gpus = static_cast<int>(runtime_.gpus());
   record.threads = record.gpus > 0 ? 0 : cpu_threads(runtime_);
   return record;
+}
+
+template <class T>
+void DensityPeer<T>::add_run(PeerRecord& record, double seconds) const {
+  if (library_)
+    add_peer_seconds(record, *library_, seconds);
+  else
+    record.seconds.push_back(seconds);
 }
 
 template <class T>

@@ -35,6 +35,8 @@ class DensityPeer {
   DensityPeerResult<T> run(const DensityProblem<T>& problem, const DensityOptions& options);
   /// The record of the runs so far, without times.
   PeerRecord record() const;
+  /// Adds a run to it.
+  void add_run(PeerRecord& record, double seconds) const;
   /// The memory that a run needs on a rank, in n x n matrices.
   double matrices() const;
 
