@@ -26,6 +26,31 @@ __global__ void report_info_kernel(const int* info, int n, bool refused, long lo
     *no_convergence = abs(*info);
 }
 
+/// Values that cuSOLVER has left in another order than the ascending one (equal ones but for rounding), and their
+/// vectors, change places. One block; vectors may be null.
+template <class T>
+__global__ void sort_pairs_kernel(RealOf<T>* values, int count, T* vectors, int rows) {
+  bool descends = false;
+  for (int k = 1 + static_cast<int>(threadIdx.x); k < count; k += static_cast<int>(blockDim.x))
+    descends = descends || values[k] < values[k - 1];
+  if (!__syncthreads_or(descends)) return;
+  for (int k = 1; k < count; ++k)
+    for (int j = k; j > 0; --j) {
+      const RealOf<T> low = values[j - 1], high = values[j];
+      if (!(high < low)) break;  // NaN stays where it is
+      __syncthreads();
+      if (threadIdx.x == 0) values[j - 1] = high, values[j] = low;
+      if (vectors)
+        for (int i = static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x)) {
+          T* const left = vectors + static_cast<std::int64_t>(j - 1) * rows + i;
+          const T kept = left[0];
+          left[0] = left[rows];
+          left[rows] = kept;
+        }
+      __syncthreads();
+    }
+}
+
 /// The memory that cuSOLVER needs on the host until the stream has finished. It is kept for the next call,
 /// because new pages from the system take as long as a whole small problem.
 struct HostSpace {
@@ -101,6 +126,8 @@ void launch_eigen_driver(cusolverDnHandle_t handle, cudaStream_t stream, const E
                                           no_convergence, not_positive_definite);
   const auto wanted = static_cast<std::size_t>(driver.partial() ? driver.hi - driver.lo : driver.n);
   const auto first = static_cast<std::size_t>(driver.partial() ? driver.lo : 0);
+  sort_pairs_kernel<T><<<1, 256, 0, stream>>>(space.values, static_cast<int>(wanted),
+                                              driver.vectors ? space.a : nullptr, order);
   if (driver.partial()) cudaMemsetAsync(values, 0xFF, sizeof(RealOf<T>) * n, stream);  // NaN
   cudaMemcpyAsync(values + first, space.values, sizeof(RealOf<T>) * wanted, cudaMemcpyDeviceToDevice, stream);
 }
