@@ -10,6 +10,7 @@
 
 #include <tessera/data.hpp>
 #include <tessera/error.hpp>
+#include <tessera/runtime/caller_streams.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -179,6 +180,10 @@ int memory_node_of([[maybe_unused]] const Runtime& runtime, [[maybe_unused]] con
 #else
   return STARPU_MAIN_RAM;
 #endif
+}
+
+bool in_gpu_memory(const Runtime& runtime, const void* memory) {
+  return memory_node_of(runtime, memory) != STARPU_MAIN_RAM;
 }
 
 }  // namespace tessera::detail

@@ -13,6 +13,7 @@
 #include <tessera/eigensolve_batch.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/caller_streams.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -49,21 +50,22 @@ void check_batch(const Runtime& runtime, const EigenBatchProblem<T>& problem,
 }
 
 /// Matrices of a task.
+/// @param on_gpu  they are in the memory of a GPU
 template <class T>
-Index chosen_chunk(const Runtime& runtime, Index n, Index count, bool vectors) {
+Index chosen_chunk(const Runtime& runtime, Index n, Index count, bool vectors, bool on_gpu) {
   if (runtime.gpus() == 0) {
     // Several tasks a worker, none of them tiny.
     const double flops = 9 * flop_factor<T> * double(n) * double(n) * double(n);
     const Index least = static_cast<Index>(std::max(1e6 / flops, 1.0));
     return std::clamp<Index>(ceil_div(count, 4 * runtime.workers()), std::min(least, count), count);
   }
-  // A GPU wants some matrices for each of its multiprocessors; with more, the transfers of one chunk go on beside the
-  // work on another. The work space is bounded.
+  // A GPU wants some matrices for each of its multiprocessors. What is there already it takes at once; what the host has
+  // comes in several chunks, so that the transfers of one go on beside the work on another. The work space is bounded.
   constexpr double work_bytes = 2e9;
   const Index fill = n <= 64 ? 4096 : n <= 256 ? 528 : 64;
   const Index fits = std::max<Index>(
       static_cast<Index>(work_bytes / double(eigensolve_chunk_work<T>(runtime, n, 1, vectors))), 1);
-  return std::min({count, fits, std::max(fill, ceil_div(count, 4 * runtime.gpus()))});
+  return std::min({count, fits, std::max(fill, ceil_div(count, (on_gpu ? 1 : 4) * runtime.gpus()))});
 }
 
 /// Matrices [first, first + count) of an array as a piece of data: one beside the other, or each as a column.
@@ -95,8 +97,9 @@ class BatchWork final : public Work {
       problem_.vectors_to = {result_->vectors.data(), n};
     }
     info_.resize(static_cast<std::size_t>(count));
-    const Index chunk =
-        std::min(count, options.chunk > 0 ? options.chunk : chosen_chunk<T>(runtime, n, count, vectors_));
+    const Index chunk = std::min(count, options.chunk > 0 ? options.chunk
+                                                          : chosen_chunk<T>(runtime, n, count, vectors_,
+                                                                            in_gpu_memory(runtime, a.data)));
     if (runtime.any_gpus())
       work_ = Data::scratch(runtime, eigensolve_chunk_work<T>(runtime, n, chunk, vectors_));
     sequence_->begin_stage(stage);
