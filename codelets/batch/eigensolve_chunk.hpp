@@ -12,8 +12,7 @@ namespace tessera::detail {
 ///                               [4/3 n^3 count flops, with vectors 9 n^3 count, complex x 4, as LAPACK's own counts]
 /// | operand | mode    | shape                       | what                                                     |
 /// |---------|---------|-----------------------------|----------------------------------------------------------|
-/// | a       | read    | n x (n count), or m x count | a matrix beside the other, or each as one column with    |
-/// |         |         |                             | leading dimension lda                                    |
+/// | a       | read    | n x (n count), or m x count | matrices side by side, or each as one column (ld: lda)   |
 /// | values  | write   | array of reals: n count     | ascending for each matrix                                |
 /// | info    | write   | array of int: count         | as EigenBatch::info: no failure of the task              |
 /// | z       | write   | as a; or none               | eigenvectors                                             |

@@ -39,7 +39,7 @@ reads_traces() {
   folder=$(dirname "$(ldd "$program" | awk '/libstarpu-/ {print $3; exit}')")
   [[ $folder == "$work/unpacked/"* && -x $folder/starpu_fxt_tool ]] || { echo "no starpu_fxt_tool in '$folder'"; return 1; }
   STARPU_NCUDA=0 "$program" eigen --generate random --n 100 --cores 1 --quiet --trace "$work/trace" &&
-    "$program" trace "$work/trace" | tee "$work/summary" && grep -F reduce_to_band "$work/summary" >/dev/null
+    "$program" trace "$work/trace" | tee "$work/summary" && grep -F lapack_eigensolve "$work/summary" >/dev/null
 }
 
 case_of Made is_made
