@@ -113,7 +113,7 @@ case_of Whole every_example_is_whole
 case_of Build build_examples
 for folder in "$root"/examples/*/; do
   name=$(basename "$folder")
-  if [[ $name == block_cyclic_mpi || $name == fortran_scf_scalapack ]]; then
+  if [[ $name =~ ^(block_cyclic_mpi|fortran_scf_scalapack|fortran_elsi)$ ]]; then
     # Several ranks with one worker each on every machine. Waiting processes yield their core.
     STARPU_NCPU=1 STARPU_WORKERS_NOBIND=1 STARPU_MPI_NOBIND=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
       OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none \
