@@ -180,8 +180,7 @@ Runtime::Start Runtime::plan_start(int available_cores, bool own_mask, int local
   how.host = starpu_host_name(rank_);
   prepare_surroundings(how.host);
   how.crowded = !options_.bind || !own_mask || conf.ncpus + gpus > available_cores;
-  // The thread that brings the messages has no core to itself. (On 15 cores 15 ranks, six of two workers and
-  // three of five took as long with 100 us between its looks as with 50, and 4 to 9 % longer with 200.)
+  // The thread that brings the messages has no core to itself.
   how.no_core_to_spare = size_ > 1 && conf.ncpus + gpus + 1 > available_cores;
   return how;
 }
