@@ -6,17 +6,32 @@
 # Each public header <tessera/name.hpp> (include/tessera/name.hpp) belongs to one room.
 
 # tessera_precompile_headers(TARGET): the headers of the standard library and fmt, which nearly all sources include, are read
-# once. No header of a room's: its rooms above alone may see it.
+# once for all targets that are compiled alike. No header of a room's: its rooms above alone may see it.
 function(tessera_precompile_headers target)
-  get_property(first GLOBAL PROPERTY TESSERA_PRECOMPILED_HEADERS)
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  string(MAKE_C_IDENTIFIER "TESSERA_PRECOMPILED_HEADERS_${options}" property)
+  get_property(first GLOBAL PROPERTY ${property})
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
     return()
   endif()
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <complex> <condition_variable> <filesystem>
     <functional> <map> <memory> <mutex> <numeric> <optional> <span> <string> <thread> <variant> <vector> <fmt/format.h>)
-  set_property(GLOBAL PROPERTY TESSERA_PRECOMPILED_HEADERS ${target})
+  set_property(GLOBAL PROPERTY ${property} ${target})
 endfunction()
+
+# What only submits tasks or calls other functions, in all types, is not worth all of the compiler's time: rooms that Release
+# builds compile with -O1. For a Python wheel, which users compile themselves, that is all but the kernels; but not with
+# GPUs, which wait for the host's submission.
+set(TESSERA_LITTLE_OPTIMIZED scf interfaces)
+# The Python package shows only part of the library: rooms whose sources it does without.
+set(TESSERA_LEFT_OUT "")
+if(SKBUILD)
+  set(TESSERA_LEFT_OUT scf interfaces)
+  if(NOT TESSERA_WITH_CUDA)
+    list(APPEND TESSERA_LITTLE_OPTIMIZED runtime matrix io dense block_sparse density_matrix sparse lobpcg)
+  endif()
+endif()
 
 # tessera_room(NAME FOLDERS FOLDER... HEADERS HEADER... USES ROOM...): the room NAME with the files of the FOLDERs (not of
 # their subfolders) and the public HEADERs (names without .hpp). All its objects go into the library `tessera` (LIBRARY NAME:
@@ -63,8 +78,14 @@ function(tessera_room name)
   foreach(used IN LISTS room_USES)
     target_link_libraries(room_${name}_headers INTERFACE room_${used}_headers)
   endforeach()
+  if(name IN_LIST TESSERA_LEFT_OUT)
+    return()
+  endif()
   if(sources)
     add_library(room_${name} OBJECT ${sources})
+    if(name IN_LIST TESSERA_LITTLE_OPTIMIZED)
+      target_compile_options(room_${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+    endif()
     target_link_libraries(room_${name} PRIVATE room_${name}_headers tessera_inside)
     add_dependencies(room_${name} tessera_version)
     tessera_unity_build(room_${name})

@@ -33,7 +33,8 @@ class Record:
         self.ours = statistics.median(run["seconds"]["total"] for run in document["runs"])
         self.result = document["runs"][-1].get("result", {})
         self.limit = document.get("limit", {})
-        self.runs = len(document["runs"])
+        self.all_runs = document["runs"]
+        self.runs = len(self.all_runs)
         checks = [run["check"] for run in document["runs"] if "check" in run]
         peer = document.get("peer")
         self.peer = peer["name"] if peer else ""
@@ -216,3 +217,33 @@ def legend(picture, entries, x, y):
     for k, (name, color, dash) in enumerate(entries):
         picture.line(x + 330 * (k % 2), y + 18 * (k // 2) - 4, x + 330 * (k % 2) + 26, y + 18 * (k // 2) - 4, color, 2, dash)
         picture.text(x + 330 * (k % 2) + 32, y + 18 * (k // 2), name, size=12)
+
+
+def draw_seconds(picture, series, left, right, top, bottom, title="seconds"):
+    """Seconds over n, both axes logarithmic. series: (name, color, dashed, [(n, seconds)])."""
+    orders = sorted({n for _, _, _, points in series for n, _ in points})
+    seconds = [value for _, _, _, points in series for _, value in points]
+    low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
+    high = max(high, low + 1)
+    first, last = math.log(orders[0]), math.log(orders[-1])
+
+    def x_of(n):
+        return (left + right) / 2 if last == first else left + (right - left) * (math.log(n) - first) / (last - first)
+
+    def y_of(value):
+        return bottom - (bottom - top) * (math.log10(value) - low) / (high - low)
+
+    for power in range(low, high + 1):
+        for factor in range(1, 10) if power < high else (1,):
+            picture.line(left, y_of(factor * 10.0 ** power), right, y_of(factor * 10.0 ** power),
+                         GRID if factor == 1 else "#f0f0f0")
+        picture.text(left - 6, y_of(10.0 ** power) + 4, "%g" % 10.0 ** power, size=11, anchor="end")
+    for n in orders:
+        picture.line(x_of(n), bottom, x_of(n), bottom + 4, INK)
+        picture.text(x_of(n), bottom + 17, "%d" % n, size=11, anchor="middle")
+    picture.line(left, bottom, right, bottom, INK)
+    picture.line(left, top, left, bottom, INK)
+    picture.text(left - 40, top - 10, title, size=12)
+    picture.text((left + right) / 2, bottom + 34, "order n", size=12, anchor="middle")
+    for name, color, dashed, points in series:
+        picture.curve([(x_of(n), y_of(value)) for n, value in sorted(points)], color, dashed)
