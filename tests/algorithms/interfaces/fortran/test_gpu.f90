@@ -3,8 +3,8 @@
 !> Arrays on a GPU through the Fortran module, with streams and events; procedures for GPUs of an operator and a
 !> preconditioner. What is solved there is compared with arrays of the host.
 program test_gpu
-  use, intrinsic :: iso_c_binding, only: sp => c_float, dp => c_double, c_int, c_size_t, c_intptr_t, c_ptr, c_null_ptr, &
-    c_loc, c_funloc, c_f_pointer, c_associated
+  use, intrinsic :: iso_c_binding, only: sp => c_float, dp => c_double, c_int, c_size_t, c_intptr_t, c_ptr, &
+    c_null_ptr, c_loc, c_funloc, c_f_pointer, c_associated
   use checks
   use cuda
   use tessera
