@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Installs the build tree TESSERA_BUILD_DIR into a temporary prefix, builds examples/ against it as
-# a separate project, and runs every example; each checks its own numbers. Quotes in the guide must
-# match the files. With the argument `gpu` only the example that needs a GPU is built and run.
+# a separate project, and runs every example; each checks its own numbers. The one in Python runs with the
+# package of the prefix. Quotes in the guide must match the files. With the argument `gpu` only the example
+# that needs a GPU is built and run.
 # shellcheck disable=SC2015 # A && B || C is intended
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -100,6 +101,29 @@ run_example() {
   grep -E '^[0-9]+: ' "$work/log" | sed -E 's/^[0-9]+: //' | grep -vE '^(Test (command|timeout)|Working Directory|Environment)'
 }
 
+# The package finds the libraries of its own prefix, and the example writes its figures.
+run_python_example() {
+  local python package=() figure cache=$build/CMakeCache.txt
+  grep -q '^TESSERA_WITH_PYTHON:BOOL=ON' "$cache" || { echo "without the Python package: not built"; return; }
+  python=$(sed -n 's/^TESSERA_PYTHON:INTERNAL=//p' "$cache")
+  mapfile -t package < <(find "$work/prefix" -path '*/tessera/__init__.py')
+  ((${#package[@]} == 1)) || { echo "not installed once, but: ${package[*]}"; return 1; }
+  "$python" -c 'import matplotlib, numpy, scipy' 2>/dev/null ||
+    { echo "without Matplotlib, NumPy or SciPy: not run"; return; }
+  cp "$root/python/examples/water.py" "$work/"
+  export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
+  PYTHONPATH=$(dirname "$(dirname "${package[0]}")")
+  (cd "$work" && "$python" -c 'import tessera; print(open("/proc/self/maps").read())') >"$work/maps" || return 1
+  grep -F libtessera.so "$work/maps" >/dev/null || { echo "no libtessera is loaded"; return 1; }
+  ! grep -E '/(libtessera|_core)[^/]*\.so' "$work/maps" | grep -vF " $work/prefix/" ||
+    { echo "not of the prefix"; return 1; }
+  [[ -f ${package[0]%/*}/_core.pyi && -f ${package[0]%/*}/py.typed ]] || { echo "types are missing"; return 1; }
+  (cd "$work" && "$python" water.py --molecules 27 --output figures) || return 1
+  for figure in states convergence decay filter; do
+    [[ $(tail -n 1 "$work/figures/$figure.svg") == *'</svg>' ]] || { echo "$figure.svg: not whole"; return 1; }
+  done
+}
+
 if [[ -n $only ]]; then
   case_of Build build_examples
   case_of partial_spectrum_gpu run_example partial_spectrum_gpu
@@ -122,4 +146,5 @@ for folder in "$root"/examples/*/; do
     case_of "$name" run_example "$name"
   fi
 done
+case_of python_water run_python_example
 finish_cases

@@ -6,6 +6,7 @@ module tessera_dense
   use tessera_base
   use tessera_eigen_bindings
   use tessera_runtimes
+  use tessera_streams
   implicit none
   private
   public :: eigensolve, submit_eigensolve, block_cyclic, cholesky_factor, eigen_options, eigen_used, set_eigen_options
@@ -41,18 +42,20 @@ module tessera_dense
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure, private :: create_s, create_d, create_c, create_z, factor_assign
+    procedure, private :: create_s, create_d, create_c, create_z, create_pointer, factor_assign
     !> create(b, uplo, distribution, n, factorized, runtime, status): factorises b, of which the triangle `uplo` ('L',
     !> the default,
     !> or 'U') counts; with factorized=.true. that triangle holds the factor already. Collective.
-    generic :: create => create_s, create_d, create_c, create_z
+    !> create(scalar_type, n, b, ldb, uplo, factorized, runtime, status): of a matrix that is a pointer, as in
+    !> eigensolve.
+    generic :: create => create_s, create_d, create_c, create_z, create_pointer
     procedure :: free => factor_free
     generic :: assignment(=) => factor_assign
     final :: factor_final
   end type
 
   !> eigensolve(a, w, z, b, uplo, lo, hi, above, upto, count, solver, factor, distribution, n, runtime, status,
-  !>   options, used)
+  !>   options, used, stream, wait_event, done_event)
   !>
   !> Solves, and waits; collective. One of real(4), real(8), complex(4), complex(8) for all matrices.
   !> a(n, n) (more rows are allowed): Hermitian, of which the triangle `uplo` counts: 'L', the default, or 'U'. Not
@@ -64,15 +67,26 @@ module tessera_dense
   !> count: how many were found. solver: one of the constants solver_*. options: sizes of tiles and more. used: what the
   !> solve has done.
   !> distribution: a, b and z are the rank's parts of block-cyclic matrices of order n, which must be given then.
+  !> stream, wait_event, done_event: a cudaStream_t and cudaEvent_t's. What was enqueued in `stream`, which may be a
+  !> null pointer, and before `wait_event` was recorded is over before arrays are read; `done_event` is recorded in
+  !> `stream` when the results are complete. On a machine without GPUs, and in a build without CUDA:
+  !> tessera_runtime_error.
+  !>
+  !> eigensolve(scalar_type, n, a, w, z, b, lda, ldz, ldb, uplo, lo, hi, above, upto, count, solver, factor, runtime,
+  !>   status, options, used, stream, wait_event, done_event)
+  !>
+  !> The same for matrices in the memory of a GPU in use, or of the host, as type(c_ptr), of one process. scalar_type:
+  !> 's' or 'c' with w of real(4), 'd' or 'z' with w of real(8). lda, ldz, ldb: elements from one column to the next;
+  !> absent: n. w is an array of the host.
   interface eigensolve
-    module procedure solve_s, solve_d, solve_c, solve_z
+    module procedure solve_s, solve_d, solve_c, solve_z, solve_pointers_s, solve_pointers_d
   end interface
 
-  !> submit_eigensolve(done, a, w, ...): the same, but returns at once. w and z are complete when done%wait() has
-  !> returned; arrays
-  !> must be contiguous, have the attribute target or asynchronous, and stay until then.
+  !> submit_eigensolve(done, a, w, ...), submit_eigensolve(done, scalar_type, n, a, w, ...): the same, but returns at
+  !> once. w and z are complete when done%wait() has returned; arrays must be contiguous, have the attribute target or
+  !> asynchronous, and stay until then.
   interface submit_eigensolve
-    module procedure submit_s, submit_d, submit_c, submit_z
+    module procedure submit_s, submit_d, submit_c, submit_z, submit_pointers_s, submit_pointers_d
   end interface
 
   !> An array of the caller's.
@@ -84,6 +98,7 @@ module tessera_dense
   type :: request
     integer :: type = 0
     type(local_array) :: a, w, z, b
+    type(caller_streams) :: on
   end type
 
 contains
@@ -158,6 +173,10 @@ contains
       if (call%b%extents(1) >= 0) problem%b%distribution = c_loc(spread)
       if (call%z%extents(1) >= 0) problem%vectors%distribution = c_loc(spread)
     end if
+    problem%stream = call%on%stream
+    problem%use_stream = call%on%use_stream
+    problem%wait_event = call%on%wait_event
+    problem%done_event = call%on%done_event
     if (present(done)) then
       call done%free()
       code = c_submit(runtime_handle(runtime), problem, chosen, c_null_ptr, done%handle)
@@ -224,6 +243,55 @@ contains
     end if
   end subroutine
 
+  !> As `create` has it for matrices that are pointers.
+  subroutine create_pointer(self, scalar_type, n, b, ldb, uplo, factorized, runtime, status)
+    class(cholesky_factor), intent(inout) :: self
+    character, intent(in) :: scalar_type
+    integer, intent(in) :: n
+    type(c_ptr), intent(in) :: b
+    integer, optional, intent(in) :: ldb
+    character, optional, intent(in) :: uplo
+    logical, optional, intent(in) :: factorized
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    call factorise(self, iachar(scalar_type), array_at(b, n, ldb), uplo, n=n, factorized=factorized, &
+      runtime=runtime, status=status)
+  end subroutine
+
+  function request_at(scalar_type, n, a, z, b, lda, ldz, ldb) result(call)
+    character, intent(in) :: scalar_type
+    integer, intent(in) :: n
+    type(c_ptr), intent(in) :: a
+    type(c_ptr), optional, intent(in) :: z, b
+    integer, optional, intent(in) :: lda, ldz, ldb
+    type(request) :: call
+    call%type = iachar(scalar_type)
+    call%a = array_at(a, n, lda)
+    call%z = array_at(z, n, ldz)
+    call%b = array_at(b, n, ldb)
+  end function
+
+  !> Columns of n rows; how many there are nobody knows.
+  function array_at(data, n, ld) result(array)
+    type(c_ptr), optional, intent(in) :: data
+    integer, intent(in) :: n
+    integer, optional, intent(in) :: ld
+    type(local_array) :: array
+    if (.not. present(data)) return
+    array = local_array(data, [n, huge(n)])
+    if (present(ld)) array%extents(1) = max(0, ld)
+  end function
+
+  function is_one_of(scalar_type, letters, status) result(good)
+    character, intent(in) :: scalar_type
+    character(*), intent(in) :: letters
+    integer, optional, intent(out) :: status
+    logical :: good
+    good = index(letters, scalar_type) > 0
+    if (.not. good) call refuse("scalar_type: " // scalar_type // ", expected, with w of this kind, one of " // &
+      letters, status)
+  end function
+
   !> Finds the order of a matrix; false, with `status`, if it has none.
   function order_of(array, name, distribution, n, order, status) result(good)
     type(local_array), intent(in) :: array
@@ -237,7 +305,7 @@ contains
     if (present(n)) order = n
     good = order >= 0 .and. (present(n) .or. .not. present(distribution))
     if (.not. good) then
-      call refuse("n: expected the order of the block-cyclic matrices", status)
+      call refuse("n: expected the order of the matrices", status)
     else
       good = fits(array, name, order, order, distribution, status)
     end if
@@ -334,4 +402,19 @@ contains
 #define REAL_NUMBER real(dp)
 #define LETTER "z"
 #include "dense.inc"
+#undef OF_KIND
+#undef REAL_NUMBER
+
+#define OF_KIND(name) PASTE(name)_s
+#define REAL_NUMBER real(sp)
+#define LETTERS "sc"
+#include "dense_pointers.inc"
+#undef OF_KIND
+#undef REAL_NUMBER
+#undef LETTERS
+
+#define OF_KIND(name) PASTE(name)_d
+#define REAL_NUMBER real(dp)
+#define LETTERS "dz"
+#include "dense_pointers.inc"
 end module

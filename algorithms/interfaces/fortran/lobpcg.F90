@@ -18,7 +18,7 @@ end module
 module tessera_lobpcg_solver
   use tessera_operators, only: linear_operator, preconditioner, preconditioner_options, operator_from_csr, &
     operator_from_coordinates, operator_from_matrix_market, preconditioner_jacobi, preconditioner_fom, &
-    preconditioner_chebyshev
+    preconditioner_chebyshev, device_apply_procedure, device_precondition_procedure
   use tessera_lobpcg_options, only: lobpcg_options, lobpcg_step, lobpcg_monitor, lobpcg_result, norm_backward, &
     norm_relative, norm_absolute
   use tessera_lobpcg_s, single_apply => apply_procedure, single_precondition => precondition_procedure, &

@@ -15,6 +15,27 @@ module tessera_operators
   public :: linear_operator, preconditioner, preconditioner_options, new_operator, new_preconditioner
   public :: operator_from_csr, operator_from_coordinates, operator_from_matrix_market
   public :: preconditioner_jacobi, preconditioner_fom, preconditioner_chebyshev
+  public :: device_apply_procedure, device_precondition_procedure
+
+  abstract interface
+    !> y := A x for the rows first_row to last_row, counted from 1, in the memory of a GPU: x(ldx, order) and
+    !> y(ldy, last_row - first_row + 1), both with the number of the vector, 1 to columns, first. Enqueues on `stream`,
+    !> a cudaStream_t of the calling thread's GPU, and returns. Called from workers: it should be recursive. A status
+    !> other than 0, as which it comes, ends the solve.
+    subroutine device_apply_procedure(first_row, last_row, columns, x, ldx, y, ldy, stream, status)
+      import :: c_ptr
+      integer, intent(in) :: first_row, last_row, columns, ldx, ldy
+      type(c_ptr), intent(in) :: x, y, stream
+      integer, intent(inout) :: status
+    end subroutine
+    !> w := T r for `rows` rows from first_row on: r(ldr, rows) and w(ldw, rows). Likewise.
+    subroutine device_precondition_procedure(first_row, rows, columns, r, ldr, w, ldw, stream, status)
+      import :: c_ptr
+      integer, intent(in) :: first_row, rows, columns, ldr, ldw
+      type(c_ptr), intent(in) :: r, w, stream
+      integer, intent(inout) :: status
+    end subroutine
+  end interface
 
   !> A real symmetric operator on blocks of vectors of real(4) or real(8).
   type, extends(library_object) :: linear_operator

@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
+import pathlib
+
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 
@@ -10,34 +12,26 @@ class Tessera(CMakePackage, CudaPackage):
     """Large Hermitian eigenproblems, a few eigenpairs of huge sparse matrices, and products of
     block-sparse matrices with density matrices from them, as task graphs on StarPU."""
 
-    # No version is released: `spack develop --path FOLDER tessera@main` builds a checkout.
+    # No version is released: what is built is the checkout that has this file, at its branch main,
+    # or, with `spack dev-build`, any folder as it is.
+    git = pathlib.Path(__file__).resolve().parents[7].as_uri()
     version("main", branch="main")
     license("BSD-3-Clause")
 
     variant("cuda", default=False, description="GPUs")
     variant("mpi", default=True, description="Several processes")
+    variant("fortran", default=True, description="The Fortran module")
+    variant("python", default=False, description="The Python package")
     variant("tests", default=False, description="Build the tests")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.25:", type="build")
     depends_on("pkgconfig", type="build")
 
-    # StarPU 1.4 with FxT, for traces, with the patches of tools/setup; each tells in its first lines what
-    # it is for. Without them results are the same, STARPU_MPI_POLLING_PAUSE has no effect, large traces
-    # are not read, and a failed call of CUDA ends the process at once. For CUDA 13 StarPU 1.4.10 to 1.4.12
-    # need starpu-cuda13.patch. tools/setup gives StarPU three limits that Spack's recipe cannot:
-    # --enable-maxcpus=256 --enable-maxcudadev=8 --enable-maxnodes=16; here they follow the building machine.
-    depends_on(
-        "starpu@1.4.10:1.4 +fxt ~examples",
-        patches=[
-            patch("../../../../lib/starpu-trace.patch"),
-            patch("../../../../lib/starpu-yield.patch"),
-            patch("../../../../lib/starpu-polling.patch"),
-            patch("../../../../lib/starpu-cuda-error.patch"),
-        ],
-    )
-    depends_on("starpu", patches=patch("../../../../lib/starpu-cuda13.patch"), when="+cuda ^cuda@13:")
+    # FxT is for traces. The recipe of StarPU beside this one has Tessera's patches.
+    depends_on("starpu@1.4.10:1.4 +fxt ~examples")
     depends_on("starpu +mpi", when="+mpi")
     depends_on("starpu ~mpi", when="~mpi")
     depends_on("starpu +cuda", when="+cuda")
@@ -52,14 +46,22 @@ class Tessera(CMakePackage, CudaPackage):
     depends_on("cli11@2.1:")
     depends_on("zlib-api")
     depends_on("hdf5")
+    depends_on("hdf5 ~mpi", when="~mpi")
     depends_on("hwloc@2:")
     depends_on("libxsmm", when="target=x86_64:")
     depends_on("googletest", when="+tests")
+
+    extends("python@3.9:", when="+python")
+    depends_on("py-nanobind@2.4:", type="build", when="+python")
+    depends_on("py-numpy@1.23:", type=("build", "run"), when="+python")
+    depends_on("py-scipy@1.9:", type="run", when="+python")
 
     def cmake_args(self):
         args = [
             self.define_from_variant("TESSERA_WITH_CUDA", "cuda"),
             self.define_from_variant("TESSERA_WITH_MPI", "mpi"),
+            self.define_from_variant("TESSERA_WITH_FORTRAN", "fortran"),
+            self.define_from_variant("TESSERA_WITH_PYTHON", "python"),
             self.define_from_variant("TESSERA_WITH_TESTS", "tests"),
             self.define("TESSERA_STARPU_PREFIX", self.spec["starpu"].prefix),
         ]
