@@ -21,7 +21,7 @@ function(tessera_precompile_headers target)
 endfunction()
 
 # What only submits tasks or calls other functions, in all types, is not worth all of the compiler's time: rooms that Release
-# builds compile with -O1. For a Python wheel, which users compile themselves, that is all but the kernels; but not with
+# builds compile with -Og. For a Python wheel, which users compile themselves, that is all but the kernels; but not with
 # GPUs, which wait for the host's submission.
 set(TESSERA_LITTLE_OPTIMIZED scf interfaces)
 # The Python package shows only part of the library: rooms whose sources it does without.
@@ -85,7 +85,7 @@ function(tessera_room name)
     add_library(room_${name} OBJECT ${sources})
     if(name IN_LIST TESSERA_LITTLE_OPTIMIZED)
       target_compile_options(room_${name} PRIVATE
-        "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1;-fno-inline-functions-called-once>")
+        $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>)
     endif()
     target_link_libraries(room_${name} PRIVATE room_${name}_headers tessera_inside)
     add_dependencies(room_${name} tessera_version)

@@ -20,7 +20,7 @@ struct Input {
 };
 
 /// What a solve is asked for, beside its arrays.
-struct Request {
+struct DenseRequest {
   EigensolveOptions options;
   bool on_device = false;
   int device = 0;
@@ -106,7 +106,7 @@ HostMemory gathered(const ColumnSlabs<T>& slabs) {
 }
 
 template <class T>
-nb::tuple solve(const Input& a, const std::optional<Input>& b, const Request& request) {
+nb::tuple solve(const Input& a, const std::optional<Input>& b, const DenseRequest& request) {
   EigenResult<T> result;
   HostMemory vectors(nullptr, &std::free);
   DeviceMemory on_device;
@@ -169,7 +169,7 @@ Uplo uplo_of(bool lower) {
 nb::tuple eigensolve_arrays(AnyArray a, bool a_lower, std::optional<AnyArray> b, bool b_lower, bool vectors,
                             const std::string& range, double lo, double hi, const std::string& solver,
                             Index tile, Index band, Index update_width) {
-  Request request;
+  DenseRequest request;
   request.options.solver = solver_from_string(solver);
   request.options.vectors = vectors;
   request.options.tile = tile;

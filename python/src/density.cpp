@@ -35,7 +35,7 @@ nb::dict step_of(const IterationStep& step) {
 }
 
 /// What is given beside the matrices.
-struct Request {
+struct DensityRequest {
   double electrons, occupation, temperature;
   std::optional<double> mu;
   std::optional<std::vector<double>> gap;
@@ -47,7 +47,8 @@ nb::object interval(const SpectralInterval& i) {
   return nb::make_tuple(i.lower, i.upper);
 }
 
-nb::dict solve(Matrix& hamiltonian, Matrix* overlap, Matrix* factor, Matrix* density, Request& request) {
+nb::dict solve(Matrix& hamiltonian, Matrix* overlap, Matrix* factor, Matrix* density,
+               DensityRequest& request) {
   nb::dict d;
   hamiltonian.visit([&]<class T>(BlockSparseMatrix<T>& h) {
     DensityResult<T> r;
@@ -115,7 +116,7 @@ nb::dict density(Matrix& hamiltonian, Matrix* overlap, double electrons, double 
                  std::optional<std::vector<double>> gap, const std::string& method, double filter,
                  double tolerance, Index iterations, std::optional<bool> mixed_precision,
                  bool energy_weighted, bool check, nb::object monitor) {
-  Request request{electrons, occupation, temperature, mu, std::move(gap), {}, std::move(monitor)};
+  DensityRequest request{electrons, occupation, temperature, mu, std::move(gap), {}, std::move(monitor)};
   if (request.gap && request.gap->size() != 4)
     throw InvalidArgument("gap", std::to_string(request.gap->size()) + " numbers", "two intervals");
   request.options.method = method_of(method);

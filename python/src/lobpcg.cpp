@@ -110,7 +110,7 @@ CoordinateRows rows_of(Index n, const OperatorInput& input) {
                                               span_of(input.values));
 }
 
-struct Request {
+struct LobpcgRequest {
   Index n = 0;
   LobpcgOptions options;
   OperatorInput a;
@@ -145,7 +145,7 @@ std::pair<std::shared_ptr<BlockVectors<T>>, Index> vectors_of(Runtime& runtime,
 }
 
 template <class T>
-std::shared_ptr<Preconditioner<T>> preconditioner_of(Runtime& runtime, const Request& request,
+std::shared_ptr<Preconditioner<T>> preconditioner_of(Runtime& runtime, const LobpcgRequest& request,
                                                      const CsbMatrix<T, T>* stored,
                                                      const SymmetricOperator<T>& a) {
   const EigenEnd end = request.options.end;
@@ -168,7 +168,7 @@ std::shared_ptr<Preconditioner<T>> preconditioner_of(Runtime& runtime, const Req
 }
 
 template <class T>
-nb::dict solve(Request& request, const std::optional<AnyArray>& guess,
+nb::dict solve(LobpcgRequest& request, const std::optional<AnyArray>& guess,
                const std::optional<AnyArray>& constraints) {
   std::atomic<bool> stop = false;
   const SharedObject monitor = share(request.monitor);
@@ -249,7 +249,7 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
                        std::optional<AnyArray> guess, std::optional<AnyArray> constraints, Index count,
                        Index block, bool largest, double tolerance, const std::string& norm, Index iterations,
                        std::uint64_t seed, nb::object monitor) {
-  Request request;
+  LobpcgRequest request;
   request.n = n;
   request.a = operator_input(a);
   if (!b.is_none()) request.b = operator_input(b);
