@@ -95,10 +95,16 @@ QuietErrors::~QuietErrors() {
 }
 
 std::string wrong_link(hid_t file, const std::string& name) {
-  if (H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0) return fmt::format("there is no data set '{}'", name);
-  H5L_info_t info;
-  if (H5Lget_info(file, name.c_str(), &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_HARD)
-    return fmt::format("'{}' is a link to another place, not a data set of this file", name);
+  const std::string none = fmt::format("there is no data set '{}'", name);
+  if (name.find_first_not_of('/') == std::string::npos) return none;
+  for (std::size_t end = name.find_first_not_of('/'); end < name.size(); ++end) {
+    end = std::min(name.find('/', end), name.size());
+    const std::string part = name.substr(0, end);
+    if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return none;
+    H5L_info_t info;
+    if (H5Lget_info(file, part.c_str(), &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_HARD)
+      return fmt::format("'{}' is a link to another place, not a data set of this file", part);
+  }
   return {};
 }
 
@@ -116,22 +122,22 @@ std::string wrong_type(hid_t set, ElementKind kind) {
   return is_complex_number(type) ? "" : "cannot be read as complex numbers";
 }
 
-std::string wrong_extents(hid_t set, Extents& extents) {
+std::string wrong_extents(hid_t set, Extents& extents, bool stack) {
+  const std::string other = stack ? "is not a stack of matrices" : "is not a vector or matrix";
   const Identifier space(H5Dget_space(set), H5Sclose);
   extents.rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
-  if (extents.rank != 1 && extents.rank != 2) return "is not a vector or matrix";
+  if (stack ? extents.rank != 3 : extents.rank != 1 && extents.rank != 2) return other;
   if (H5Sget_simple_extent_type(space) != H5S_SIMPLE ||
       H5Sget_simple_extent_dims(space, extents.size, nullptr) != extents.rank)
-    return "is not a vector or matrix";
+    return other;
   constexpr Index largest_element = 32;
   Index bytes = 0;
-  if (extents.rank == 1) extents.size[1] = 1;
-  if (__builtin_mul_overflow(extents.size[0], extents.size[1], &extents.elements) ||
-      __builtin_mul_overflow(extents.elements, largest_element, &bytes))
-    return "is larger than any memory";
-  if (extents.size[0] > static_cast<hsize_t>(INT64_MAX) || extents.size[1] > static_cast<hsize_t>(INT64_MAX))
-    return "is larger than any memory";
-  if (extents.rank == 1) extents.size[1] = 0;
+  extents.elements = 1;
+  for (int d = 0; d < extents.rank; ++d)
+    if (extents.size[d] > static_cast<hsize_t>(INT64_MAX) ||
+        __builtin_mul_overflow(extents.elements, extents.size[d], &extents.elements))
+      return "is larger than any memory";
+  if (__builtin_mul_overflow(extents.elements, largest_element, &bytes)) return "is larger than any memory";
   return {};
 }
 

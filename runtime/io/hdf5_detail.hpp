@@ -53,17 +53,19 @@ enum class ElementKind { integer, real, complex };
 /// The extents of a data set; the product of all is in `elements`, and its bytes fit into Index.
 struct Extents {
   int rank = 0;
-  hsize_t size[2] = {0, 0};
+  hsize_t size[3] = {0, 0, 0};
   Index elements = 0;
 };
 
 /// Checks of the declarations in a file of unknown origin, before anything is read or allocated. Every
 /// function returns the reason to refuse the data set, or an empty text.
 std::string wrong_type(hid_t set, ElementKind kind);
-std::string wrong_extents(hid_t set, Extents& extents);
+/// @param stack  of matrices: three extents; else one or two
+std::string wrong_extents(hid_t set, Extents& extents, bool stack = false);
 /// The data are in the file itself, all of them, and not many more than it can hold.
 std::string wrong_storage(hid_t set, Index elements, Index file_bytes);
-/// The name stands for an object of this file, not for a link to somewhere else.
+/// The name stands for an object of this file, not for a link to somewhere else; and so does each group on the
+/// way to it.
 std::string wrong_link(hid_t file, const std::string& name);
 
 /// The text of an attribute that is one string of at most a megabyte. @return the reason against it

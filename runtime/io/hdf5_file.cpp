@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -89,15 +90,20 @@ struct Hdf5File::Detail {
     if (written->error != 0) output->fail(written->error);
     if (!good) output->fail("HDF5 has failed");
   }
-  /// Opens a data set to read it, and checks all that the file declares about it.
-  template <class Work>
-  void with_set(const std::string& name, std::optional<ElementKind> kind, const Work& work) const {
+  hid_t open_set(const std::string& name) const {
     const std::string link = hdf5::wrong_link(file, name);
     check(link.empty(), link);
-    const Identifier set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+    const hid_t set = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
     check(set >= 0, fmt::format("there is no data set '{}'", name));
+    return set;
+  }
+  /// Opens a data set to read it, and checks all that the file declares about it.
+  template <class Work>
+  void with_set(const std::string& name, std::optional<ElementKind> kind, const Work& work,
+                bool stack = false) const {
+    const Identifier set(open_set(name), H5Dclose);
     Extents extents;
-    check_set(name, hdf5::wrong_extents(set, extents));
+    check_set(name, hdf5::wrong_extents(set, extents, stack));
     if (kind) check_set(name, hdf5::wrong_type(set, *kind));
     if (!output) check_set(name, hdf5::wrong_storage(set, extents.elements, file_bytes));
     work(set, extents);
@@ -124,6 +130,35 @@ struct Hdf5File::Detail {
       H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &size, nullptr);
       transfer(set, memory, space);
     });
+  }
+  /// Opens matrices [first, first + count) of a stack and calls transfer as with_elements does.
+  template <class Transfer>
+  void with_matrices(const std::string& name, ElementKind kind, Index first, Index count,
+                     const Transfer& transfer) const {
+    const auto work = [&](const Identifier& set, const Extents& extents) {
+      Index end = 0;
+      check(first >= 0 && count >= 0 && !__builtin_add_overflow(first, count, &end) &&
+                end <= static_cast<Index>(extents.size[0]),
+            fmt::format("the data set '{}' has less than {} + {} matrices", name, first, count));
+      if (count == 0 || extents.elements == 0) return;
+      const std::array<hsize_t, 3> start{static_cast<hsize_t>(first), 0, 0},
+          size{static_cast<hsize_t>(count), extents.size[1], extents.size[2]};
+      const Identifier memory(H5Screate_simple(3, size.data(), nullptr), H5Sclose);
+      const Identifier space(H5Dget_space(set), H5Sclose);
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
+      transfer(set, memory, space);
+    };
+    with_set(name, kind, work, true);
+  }
+  /// Makes a data set of these sizes, as HDF5 has them.
+  template <class T>
+  void create_set(const std::string& name, const std::vector<hsize_t>& sizes) const {
+    const Identifier space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose);
+    const Identifier type(element_type<T>(), H5Tclose);
+    const Identifier set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Dclose);
+    check_written(set >= 0);
+    close_written(set);
   }
   /// A data set that was written to; closing it writes what HDF5 has kept back.
   void close_written(const Identifier& set) const { check_written(const_cast<Identifier&>(set).close()); }
@@ -198,15 +233,16 @@ std::string Hdf5File::read_attribute(std::string_view name) {
 template <class T>
 void Hdf5File::create_array(const std::string& name, Index rows, Index columns) {
   const QuietErrors quiet;
-  const bool vector = columns < 0;
-  const std::array<hsize_t, 2> shape{static_cast<hsize_t>(vector ? rows : columns),
-                                     static_cast<hsize_t>(rows)};
-  const Identifier space(H5Screate_simple(vector ? 1 : 2, shape.data(), nullptr), H5Sclose);
-  const Identifier type(element_type<T>(), H5Tclose);
-  const Identifier set(
-      H5Dcreate2(detail_->file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-  detail_->check_written(set >= 0);
-  detail_->close_written(set);
+  std::vector<hsize_t> sizes{static_cast<hsize_t>(rows)};
+  if (columns >= 0) sizes.insert(sizes.begin(), static_cast<hsize_t>(columns));
+  detail_->create_set<T>(name, sizes);
+}
+
+template <class T>
+void Hdf5File::create_stack(const std::string& name, Index rows, Index columns, Index count) {
+  const QuietErrors quiet;
+  detail_->create_set<T>(
+      name, {static_cast<hsize_t>(count), static_cast<hsize_t>(columns), static_cast<hsize_t>(rows)});
 }
 
 template <class T>
@@ -268,6 +304,45 @@ void Hdf5File::read_elements(const std::string& name, Index first, Index count, 
       });
 }
 
+template <class T>
+void Hdf5File::write_stack(const std::string& name, Index first, Index count, const T* a) {
+  const QuietErrors quiet;
+  const Identifier type(element_type<T>(), H5Tclose);
+  detail_->with_matrices(name, kind_of<T>(), first, count,
+                         [&](const Identifier& set, hid_t memory, hid_t space) {
+                           detail_->check_written(H5Dwrite(set, type, memory, space, H5P_DEFAULT, a) >= 0);
+                           detail_->close_written(set);
+                         });
+}
+
+template <class T>
+void Hdf5File::read_stack(const std::string& name, Index first, Index count, T* a) {
+  const QuietErrors quiet;
+  const Identifier type(element_type<T>(), H5Tclose);
+  detail_->with_matrices(
+      name, kind_of<T>(), first, count, [&](const Identifier& set, hid_t memory, hid_t space) {
+        detail_->check(H5Dread(set, type, memory, space, H5P_DEFAULT, a) >= 0,
+                       fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
+      });
+}
+
+Hdf5Shape Hdf5File::shape(const std::string& name) {
+  const QuietErrors quiet;
+  const Identifier set(detail_->open_set(name), H5Dclose);
+  const Identifier space(H5Dget_space(set), H5Sclose), type(H5Dget_type(set), H5Tclose);
+  Hdf5Shape shape;
+  shape.complex = hdf5::wrong_type(set, ElementKind::complex).empty();
+  if (!shape.complex) detail_->check_set(name, hdf5::wrong_type(set, ElementKind::real));
+  const Identifier real(shape.complex ? H5Tget_member_type(type, 0) : H5Tcopy(type), H5Tclose);
+  shape.single = H5Tget_class(real) == H5T_FLOAT && H5Tget_size(real) <= sizeof(float);
+  const int rank = space < 0 ? 0 : H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(std::max(rank, 0)));
+  if (rank > 0) H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  for (const hsize_t size : sizes)
+    shape.sizes.push_back(static_cast<Index>(std::min(size, static_cast<hsize_t>(INT64_MAX))));
+  return shape;
+}
+
 Index Hdf5File::length(const std::string& name) {
   const QuietErrors quiet;
   Index length = 0;
@@ -280,6 +355,9 @@ Index Hdf5File::length(const std::string& name) {
   template void Hdf5File::write_columns<T>(const std::string&, Index, Index, const T*, Index); \
   template void Hdf5File::write_elements<T>(const std::string&, Index, Index, const T*);       \
   template void Hdf5File::read_elements<T>(const std::string&, Index, Index, T*);              \
+  template void Hdf5File::create_stack<T>(const std::string&, Index, Index, Index);            \
+  template void Hdf5File::write_stack<T>(const std::string&, Index, Index, const T*);          \
+  template void Hdf5File::read_stack<T>(const std::string&, Index, Index, T*);                 \
   template std::vector<T> Hdf5File::read<T>(const std::string&, Index&, Index&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 TESSERA_INSTANTIATE(Index)

@@ -11,6 +11,13 @@
 
 namespace tessera::detail {
 
+/// What a data set of numbers declares.
+struct Hdf5Shape {
+  std::vector<Index> sizes;  ///< as in HDF5: the last one is contiguous
+  bool complex = false;
+  bool single = false;  ///< floating-point numbers that float holds
+};
+
 /// An HDF5 file of dense arrays of scalars or of Index (64-bit integers). A rows x columns matrix is a data
 /// set of shape (columns, rows): HDF5 is row-major, so that each column of ours is contiguous, and
 /// `file["name"][k]` in h5py is column k. A complex number is the compound {double r, i} (float in single
@@ -51,6 +58,17 @@ class Hdf5File {
   void read_elements(const std::string& name, Index first, Index count, T* a);
   /// Elements of a vector.
   Index length(const std::string& name);
+  /// A stack of rows x columns matrices: a data set of shape (count, columns, rows), so that
+  /// `file["name"][k][j]` in h5py is column j of matrix k.
+  template <class T>
+  void create_stack(const std::string& name, Index rows, Index columns, Index count);
+  /// Matrices [first, first + count), column-major, one directly after the other.
+  template <class T>
+  void write_stack(const std::string& name, Index first, Index count, const T* a);
+  template <class T>
+  void read_stack(const std::string& name, Index first, Index count, T* a);
+  /// Of a data set of any number of dimensions, 0 for one without elements.
+  Hdf5Shape shape(const std::string& name);
 
   struct Detail;
 

@@ -104,7 +104,7 @@ soname_is_right() {
 
 manual_pages_are_right() {
   local pages=$prefix/share/man/man1 page command
-  for command in eigen multiply density lobpcg info calibrate trace tune; do
+  for command in eigen batch multiply density lobpcg info calibrate trace tune; do
     [[ -f $pages/tessera-$command.1 ]] || { echo "no page of $command"; return 1; }
   done
   for page in "$pages"/*.1; do

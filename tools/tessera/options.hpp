@@ -11,6 +11,7 @@
 #include <tessera/multiply.hpp>
 #include <tessera/types.hpp>
 
+#include "batch_settings.hpp"
 #include "common_options.hpp"
 #include "option_table.hpp"
 
@@ -33,6 +34,13 @@ struct EigenProgramOptions {
   std::string output;
   Index electrons = -1;
   GridOption grid;
+};
+
+struct BatchProgramOptions : BatchSettings {
+  BatchProgramOptions() { type = 0; }  // as in the files, d for generated matrices
+  std::vector<std::string> matrices;
+  Index n = -1, count = -1;
+  std::string output;
 };
 
 struct MultiplyProgramOptions {
@@ -149,6 +157,7 @@ struct CalibrateProgramOptions {
 /// The options of a command, bound to these variables. Their JSON contains the values that the
 /// program chose, if these are stored in the variables first.
 OptionTable option_table(EigenProgramOptions& options);
+OptionTable option_table(BatchProgramOptions& options);
 OptionTable option_table(MultiplyProgramOptions& options);
 OptionTable option_table(DensityProgramOptions& options);
 OptionTable option_table(LobpcgProgramOptions& options);
@@ -168,12 +177,14 @@ std::string output_of(const DensityProgramOptions& options, std::size_t k);
 /// Checks that involve more than one option.
 /// @throws UsageError, or InvalidArgument for files that cannot be written
 void validate(const EigenProgramOptions& options);
+void validate(const BatchProgramOptions& options);
 void validate(const MultiplyProgramOptions& options);
 void validate(const DensityProgramOptions& options);
 void validate(const LobpcgProgramOptions& options);
 
 // The commands; each one returns the exit code.
 int run_eigen(EigenProgramOptions& options);
+int run_batch(BatchProgramOptions& options);
 int run_multiply(MultiplyProgramOptions& options);
 int run_density(DensityProgramOptions& options);
 /// Of several Hamiltonians.

@@ -10,6 +10,7 @@ namespace tessera::program {
 /// The options of all commands.
 struct ProgramOptions {
   EigenProgramOptions eigen;
+  BatchProgramOptions batch;
   MultiplyProgramOptions multiply;
   DensityProgramOptions density;
   LobpcgProgramOptions lobpcg;
@@ -27,6 +28,7 @@ inline constexpr const char* program_description =
 template <class Work>
 void for_each_command(ProgramOptions& options, const Work& work) {
   work("eigen", options.eigen, run_eigen);
+  work("batch", options.batch, run_batch);
   work("multiply", options.multiply, run_multiply);
   work("density", options.density, run_density);
   work("lobpcg", options.lobpcg, run_lobpcg);

@@ -90,6 +90,45 @@ TYPED_TEST(Hdf5, ElementsInPartsAndText) {
   EXPECT_EQ(file.read<Index>("counts", m, n), counts);
 }
 
+TYPED_TEST(Hdf5, StacksInPartsAndShapes) {
+  using T = TypeParam;
+  const Index rows = 3, columns = 2, count = 4, size = rows * columns;
+  std::vector<T> a(size * count);
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] = T(static_cast<RealOf<T>>(k) / 3);
+  {
+    Hdf5File file = Hdf5File::create(this->path_);
+    file.create_stack<T>("stack", rows, columns, count);
+    file.write_stack("stack", 1, 3, a.data() + size);
+    file.write_stack("stack", 0, 1, a.data());
+    EXPECT_THROW(file.write_stack("stack", 2, 3, a.data()), InputError);
+    EXPECT_THROW(file.write_stack("stack", -1, 1, a.data()), InputError);
+    file.create_stack<T>("empty", 5, 5, 0);
+    file.write_stack("empty", 0, 0, a.data());
+    file.create_array<T>("matrix", 3, 2);
+    file.write_columns("matrix", 0, 2, a.data(), 3);
+    file.create_array<Index>("counts", 2);
+    const Index counts[] = {4, 5};
+    file.write_columns("counts", 0, 1, counts, 2);
+    file.close();
+  }
+  Hdf5File file = Hdf5File::open(this->path_);
+  const Hdf5Shape shape = file.shape("stack");
+  EXPECT_EQ(shape.sizes, (std::vector<Index>{count, columns, rows}));
+  EXPECT_EQ(shape.complex, is_complex<T>);
+  EXPECT_EQ(shape.single, sizeof(RealOf<T>) == sizeof(float));
+  EXPECT_EQ(file.shape("empty").sizes, (std::vector<Index>{0, 5, 5}));
+  EXPECT_EQ(file.shape("matrix").sizes, (std::vector<Index>{2, 3}));
+  EXPECT_FALSE(file.shape("counts").single);
+  EXPECT_THROW(file.shape("absent"), InputError);
+  std::vector<T> b(2 * size);
+  file.read_stack("stack", 1, 2, b.data());
+  EXPECT_EQ(b, std::vector<T>(a.begin() + size, a.begin() + 3 * size));
+  EXPECT_THROW(file.read_stack("stack", 3, 2, b.data()), InputError);
+  EXPECT_THROW(file.read_stack("matrix", 0, 1, b.data()), InputError);
+  Index m = 0, n = 0;
+  EXPECT_THROW(file.read<T>("stack", m, n), InputError);
+}
+
 TEST(Hdf5Errors, FilesThatCannotBeUsed) {
   EXPECT_THROW(Hdf5File::open("/no/such/file.h5"), InputError);
   EXPECT_THROW(Hdf5File::create("/no/such/place/file.h5"), InputError);

@@ -164,6 +164,33 @@ TEST_F(HostileHdf5, DeclaredSizes) {
   expect_set("filters");
 }
 
+TEST_F(HostileHdf5, Stacks) {
+  const std::vector<double> x(64, 2.5);
+  const auto expect_stack = [&](const std::string& reason) {
+    expect(reason, [](Hdf5File& file) {
+      std::array<double, 64> a{};
+      file.read_stack("a", 0, 1, a.data());
+    });
+  };
+  make([&](hid_t file) { set(file, H5T_NATIVE_DOUBLE, {2, 2}, H5P_DEFAULT, x.data()); });
+  expect_stack("is not a stack of matrices");
+  make([&](hid_t file) { set(file, H5T_NATIVE_DOUBLE, {2, 2, 2, 2}, H5P_DEFAULT, x.data()); });
+  expect_stack("is not a stack of matrices");
+  make([&](hid_t file) { set(file, H5T_NATIVE_DOUBLE, {1000000, 2000, 2000}, H5P_DEFAULT, nullptr); });
+  expect_stack("declares 32000000000000 bytes, but the file holds 0");
+  make([&](hid_t file) {
+    const hid_t packed = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t cube[3] = {10, 100, 100};
+    H5Pset_chunk(packed, 3, cube);
+    H5Pset_deflate(packed, 1);
+    set(file, H5T_NATIVE_DOUBLE, {hsize_t(1) << 22, hsize_t(1) << 22, hsize_t(1) << 22}, packed, nullptr);
+  });
+  expect_stack("is larger than any memory");
+  make([&](hid_t file) { set(file, text_type(8), {2, 2, 2}, H5P_DEFAULT, x.data()); });
+  expect_stack("cannot be read as real numbers");
+  expect("cannot be read as real numbers", [](Hdf5File& file) { file.shape("a"); });
+}
+
 TEST_F(HostileHdf5, DataElsewhere) {
   const std::vector<double> x(4, 1);
   const std::string other = (work_.path() / "other.h5").string(), own = path_;
@@ -177,6 +204,12 @@ TEST_F(HostileHdf5, DataElsewhere) {
   expect_set("'a' is a link to another place");
   make([&](hid_t file) { H5Lcreate_external(other.c_str(), "/a", file, "a", H5P_DEFAULT, H5P_DEFAULT); });
   expect_set("'a' is a link to another place");
+  // So may be a group on the way.
+  make([&](hid_t file) { H5Lcreate_external(other.c_str(), "/", file, "g", H5P_DEFAULT, H5P_DEFAULT); });
+  for (const char* name : {"g/a", "/g/a", "g//a"})
+    expect("g' is a link to another place", [name](Hdf5File& file) { file.shape(name); });
+  for (const char* name : {"", "/", "//", "none/a"})
+    expect("there is no data set", [name](Hdf5File& file) { file.shape(name); });
   make([&](hid_t file) {
     const hid_t external = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_external(external, "/etc/passwd", 0, 32);

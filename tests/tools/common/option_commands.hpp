@@ -51,6 +51,7 @@ Command command_of() {
 /// All commands and benchmarks, by the first word that a test writes.
 inline const std::map<std::string, Command>& commands() {
   static const std::map<std::string, Command> all{{"eigen", command_of<EigenProgramOptions>()},
+                                                  {"batch", command_of<BatchProgramOptions>()},
                                                   {"multiply", command_of<MultiplyProgramOptions>()},
                                                   {"density", command_of<DensityProgramOptions>()},
                                                   {"lobpcg", command_of<LobpcgProgramOptions>()},

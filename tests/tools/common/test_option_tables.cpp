@@ -165,6 +165,25 @@ TEST(UsageErrors, HaveOneForm) {
     EXPECT_EQ(refusal(line), text);
 }
 
+TEST(UsageErrors, OfBatches) {
+  const std::string either = "expected either --matrix FILE or --generate KIND with --n and --count";
+  for (const auto& [line, text] : std::vector<std::pair<std::string, std::string>>{
+           {"batch", "--matrix is missing; " + either},
+           {"batch a.h5 --generate random", "--matrix: 'a.h5' stands beside --generate; " + either},
+           {"batch --generate random --count 5",
+            "--n is missing; expected the order of the generated matrices"},
+           {"batch --generate random --n 5", "--count is missing; expected the number of generated matrices"},
+           {"batch --generate random --n 2049 --count 5",
+            "--n: '2049' is out of range; expected an integer from 0 to 2048"},
+           {"batch a.mtx,b.h5",
+            "--matrix: 'b.h5' stands beside other files; expected one HDF5 file, or Matrix Market files"},
+           {"batch a.h5:",
+            "--matrix: 'a.h5:' has no name of a data set; expected FILE.h5 or FILE.h5:DATASET"},
+           {"batch a.mtx --output b.mtx",
+            "--output: 'b.mtx' is not possible; expected a name that ends in .h5, of an HDF5 file"}})
+    EXPECT_EQ(refusal(line), text);
+}
+
 TEST(UsageErrors, GuessWhatWasMeant) {
   const std::string eigen = "eigen --generate random --n 20 ";
   for (const auto& [line, text] : std::vector<std::pair<std::string, std::string>>{
@@ -208,6 +227,10 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"eigen a.mtx --solver one_stage --column-groups 2", "--column-groups"},
     {"eigen a.mtx --solver vendor --tuning t.json", "--tuning"},
     {"eigen a.mtx --gpus 0 --hybrid", "--hybrid"},
+    {"batch a.h5 --n 3", "--n"},
+    {"batch a.h5 --count 3", "--count"},
+    {"batch a.h5 --seed 3", "--seed"},
+    {"batch a.h5 --hybrid --gpus 0", "--hybrid"},
     {"multiply --generate random --n 5 --matrix-b b.mtx", "--matrix-b"},
     {"multiply a.mtx --matrix-c c.mtx", "--matrix-c"},
     {"multiply --generate random --n 5 --beta 1 --matrix-c c.mtx", "--matrix-c"},
@@ -303,6 +326,9 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
   for (const char* line :
        {"eigen --generate random --n 3 --scale 2 --seed 2 --band 1 --hybrid",
         "eigen a.mtx --band 8 --tuning t",
+        "batch a.h5:crystal/bands --type z --chunk 3 --keep-on gpu --peer cusolver",
+        "batch a.mtx,b.mtx.gz --vectors no",
+        "batch --generate random --n 2048 --count 0 --seed 3",
         "multiply a.mtx b.h5 --blocks 5",
         "multiply a.mtx --matrix-c c.mtx --beta 2",
         "multiply a.mtx --matrix-c c.mtx --retain-sparsity --block-sizes s.txt",

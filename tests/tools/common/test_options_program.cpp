@@ -73,7 +73,8 @@ TEST_F(OptionsProgram, RecordsHaveSchemaDateAndWhatWasUsed) {
         std::string("bench_dense gemm --n 60"), std::string("bench_stack --m 5 --products 40"),
         std::string("bench_spmm --generate laplacian1d:60"), std::string("bench_products --n 60"),
         std::string("bench_density --generate water --molecules 2"), std::string("bench_batch --count 3"),
-        "tune --n 40 --output " + path("t.json"), "calibrate --sizes 40 --types d --output " + path("set")}) {
+        std::string("batch --generate random --n 5 --count 3"), "tune --n 40 --output " + path("t.json"),
+        "calibrate --sizes 40 --types d --output " + path("set")}) {
     const Outcome outcome = run(command + " --json - --cores 1 --gpus 0", "STARPU_HOME=" + path("s"));
     ASSERT_EQ(outcome.code, 0) << command << outcome.err;
     const Json json = Json::parse(outcome.out);

@@ -26,7 +26,8 @@ using namespace tessera::test;
 TEST_F(Program, HelpAndVersion) {
   const Outcome help = run("--help");
   EXPECT_EQ(help.code, 0);
-  for (const char* command : {"eigen", "multiply", "density", "lobpcg", "info", "calibrate", "trace", "tune"})
+  for (const char* command :
+       {"eigen", "batch", "multiply", "density", "lobpcg", "info", "calibrate", "trace", "tune"})
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
   EXPECT_EQ(help.err, "");
   EXPECT_EQ(run("eigen --help").code, 0);
@@ -52,8 +53,8 @@ TEST_F(Program, BadUsage) {
         std::string("lobpcg --generate laplacian1d:60"), std::string("bench_dense gemm"),
         std::string("bench_stack"), std::string("bench_spmm --generate laplacian1d:60"),
         std::string("bench_products --n 60"), std::string("bench_density --generate water --molecules 2"),
-        std::string("bench_batch --count 3"), "tune --output " + path("tuning.json"),
-        "calibrate --output " + path("models")})
+        std::string("bench_batch --count 3"), std::string("batch --generate random --n 3 --count 2"),
+        "tune --output " + path("tuning.json"), "calibrate --output " + path("models")})
     expect_refused(fmt::format("{} --seed -1", command),
                    "--seed: '-1' is out of range; expected an integer from 0");
   expect_refused("eigen --generate random --n 20000000", "memory");

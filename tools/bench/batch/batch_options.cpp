@@ -22,21 +22,12 @@ OptionTable option_table(BatchBenchOptions& options) {
       .by_default("for each order as many as have 2^24 elements");
   add_type(table, options.type);
   add_dense_generator(table, options.generate);
-  table.group("Solver");
-  table.yes_no("--vectors", options.vectors, "eigenvectors too");
-  table.integer("--chunk", options.chunk, 1, largest_order, "matrices that one task solves")
-      .chosen("from the order, the number and the workers", 0);
+  add_batch_solver(table, options);
   add_machine(table, options.common);
-  table.word("--keep-on", options.keep_on, {"host", "gpu"},
-             "where the matrices are when the clock starts and the results when it stops, ours and those of "
-             "cuSOLVER: in host memory or on the GPU");
+  add_batch_place(table, options);
   add_runs(table, options.common);
   add_check(table, options.common);
-  table.word(
-      "--peer", options.peer, {"none", "lapack", "cusolver"},
-      "the same by LAPACK, each matrix on one thread, as many threads as workers, or by cuSOLVER's batched "
-      "routines (XsyevBatched, syevjBatched) on the first GPU, alternating run by run; of several "
-      "routines the fastest counts");
+  add_batch_peer(table, options);
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("--n 16,32,64,128,256 --peer lapack --repeat 3", "five orders, beside LAPACK");

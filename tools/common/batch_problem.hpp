@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include <tessera/eigensolve_batch.hpp>
 #include <tessera/runtime.hpp>
 
 #include "report.hpp"
 
-/// Generated matrices of a batch, and the check of their eigenpairs.
+/// The matrices of a batch, and the check of their eigenpairs.
 namespace tessera::program {
 
 /// Matrices of order n, one directly after the other, with what the checks need of each.
@@ -22,10 +23,22 @@ struct BatchMatrices {
   std::vector<double> traces;
 };
 
+/// Matrices of order n, count of them, with both triangles in `a`. NaN and infinity are infinite norms.
+template <class T>
+BatchMatrices<T> measured_batch(Runtime& runtime, Index n, Index count, std::vector<T> a);
+
 /// Matrix number k is generated with seed `seed` + k.
 template <class T>
 BatchMatrices<T> generate_batch(Runtime& runtime, const std::string& kind, Index n, Index count,
                                 std::uint64_t seed);
+
+/// What a solve of a batch has found, in host memory.
+template <class T>
+struct BatchResults {
+  std::vector<RealOf<T>> values;       ///< n of each matrix
+  std::vector<T> vectors;              ///< n x n of each matrix; empty: no vectors
+  std::vector<BatchFailure> failures;  ///< by ascending matrix
+};
 
 /// Which matrices are checked: every `step`-th from the first on.
 struct BatchSample {
@@ -35,12 +48,9 @@ struct BatchSample {
 BatchSample batch_sample(Index n, Index count, double flop_factor);
 
 /// The largest |A Z - Z W|_1 / (n |A|_1 eps) and |I - Z^H Z|_1 / (n eps) of a sample, and the largest
-/// |trace of A - sum of W| / (n |A|_1 eps) of all matrices.
-/// @param values  n of each matrix
-/// @param vectors  n x n of each matrix; empty: no vectors
+/// |trace of A - sum of W| / (n |A|_1 eps) of all matrices, but for those that have failed.
 template <class T>
-CheckRecord check_batch(Runtime& runtime, const BatchMatrices<T>& matrices,
-                        const std::vector<RealOf<T>>& values, const std::vector<T>& vectors,
+CheckRecord check_batch(Runtime& runtime, const BatchMatrices<T>& matrices, const BatchResults<T>& results,
                         const BatchSample& sample);
 
 /// Adds the largest difference of the values of all matrices, absolute and in units of n |A|_1 eps.

@@ -61,57 +61,89 @@ PairErrors pair_errors(const T* a, Index n, double norm, const RealOf<T>* values
 }  // namespace
 
 template <class T>
-BatchMatrices<T> generate_batch(Runtime& runtime, const std::string& kind, Index n, Index count,
-                                std::uint64_t seed) {
-  BatchMatrices<T> batch{n, count, {}, {}, {}};
-  const auto matrices = static_cast<std::size_t>(count);
-  batch.a.resize(matrices * static_cast<std::size_t>(n * n));
-  batch.norms.resize(matrices);
-  batch.traces.resize(matrices);
+BatchMatrices<T> measured_batch(Runtime& runtime, Index n, Index count, std::vector<T> a) {
+  BatchMatrices<T> batch{n, count, std::move(a), {}, {}};
+  batch.norms.resize(static_cast<std::size_t>(count));
+  batch.traces.resize(static_cast<std::size_t>(count));
+  if (n == 0) return batch;
   parallel_for(cpu_threads(runtime), count, [&](Index k, int) {
-    T* const a = batch.a.data() + k * n * n;
-    MatrixGenerator<T>::make(kind, n, seed + static_cast<std::uint64_t>(k)).fill(0, 0, n, n, a, n);
+    const T* const one = batch.a.data() + k * n * n;
     double trace = 0;
-    for (Index i = 0; i < n; ++i) trace += static_cast<double>(real_part(a[i + i * n]));
-    batch.norms[static_cast<std::size_t>(k)] = one_norm(a, n);
+    for (Index i = 0; i < n; ++i) trace += static_cast<double>(real_part(one[i + i * n]));
+    batch.norms[static_cast<std::size_t>(k)] = one_norm(one, n);
     batch.traces[static_cast<std::size_t>(k)] = trace;
   });
   return batch;
 }
 
+template <class T>
+BatchMatrices<T> generate_batch(Runtime& runtime, const std::string& kind, Index n, Index count,
+                                std::uint64_t seed) {
+  std::vector<T> a(static_cast<std::size_t>(n * n * count));
+  if (n > 0)
+    parallel_for(cpu_threads(runtime), count, [&](Index k, int) {
+      MatrixGenerator<T>::make(kind, n, seed + static_cast<std::uint64_t>(k))
+          .fill(0, 0, n, n, a.data() + k * n * n, n);
+    });
+  return measured_batch(runtime, n, count, std::move(a));
+}
+
 BatchSample batch_sample(Index n, Index count, double flop_factor) {
   const double order = static_cast<double>(n), of_one = flop_factor * 4 * order * order * order;
   const Index least = std::min<Index>(count, 2);
+  if (of_one == 0 || count == 0) return {1, count};
   const Index number = std::clamp(static_cast<Index>(check_flops / of_one), least, count);
   const Index step = ceil_div(count, std::max<Index>(number, 1));
   return {step, ceil_div(count, step)};
 }
 
+namespace {
+
+/// Which matrices have results: 1, or 0 for those that have failed.
 template <class T>
-CheckRecord check_batch(Runtime& runtime, const BatchMatrices<T>& matrices,
-                        const std::vector<RealOf<T>>& values, const std::vector<T>& vectors,
+std::vector<char> solved(const BatchResults<T>& results, Index count) {
+  std::vector<char> good(static_cast<std::size_t>(count), 1);
+  for (const BatchFailure& failure : results.failures) good[static_cast<std::size_t>(failure.matrix)] = 0;
+  return good;
+}
+
+template <class T>
+double trace_error(const BatchMatrices<T>& matrices, const BatchResults<T>& results,
+                   const std::vector<char>& good) {
+  const auto n = static_cast<std::size_t>(matrices.n);
+  double worst = 0;
+  for (std::size_t k = 0; k < good.size(); ++k) {
+    if (!good[k]) continue;
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += static_cast<double>(results.values[k * n + i]);
+    const double difference = std::abs(sum - matrices.traces[k]);
+    const double unit = static_cast<double>(n) * matrices.norms[k] * static_cast<double>(precision<T>);
+    worst = larger(worst, difference == 0 ? 0 : difference / unit);
+  }
+  return worst;
+}
+
+}  // namespace
+
+template <class T>
+CheckRecord check_batch(Runtime& runtime, const BatchMatrices<T>& matrices, const BatchResults<T>& results,
                         const BatchSample& sample) {
   const Index n = matrices.n;
   CheckRecord check;
-  check.trace = 0;
-  for (Index k = 0; k < matrices.count; ++k) {
-    double sum = 0;
-    for (Index i = 0; i < n; ++i) sum += static_cast<double>(values[static_cast<std::size_t>(k * n + i)]);
-    const double difference = std::abs(sum - matrices.traces[static_cast<std::size_t>(k)]);
-    const double unit = static_cast<double>(n) * matrices.norms[static_cast<std::size_t>(k)] *
-                        static_cast<double>(precision<T>);
-    check.trace = larger(check.trace, difference == 0 ? 0 : difference / unit);
-  }
-  if (vectors.empty()) return check;
+  if (n == 0 || std::ssize(results.failures) == matrices.count) return check;
+  const std::vector<char> good = solved(results, matrices.count);
+  check.trace = trace_error(matrices, results, good);
+  if (results.vectors.empty()) return check;
   const int threads = cpu_threads(runtime);
   std::vector<PairErrors> worst(static_cast<std::size_t>(threads));
   std::vector<std::vector<T>> products(worst.size(), std::vector<T>(static_cast<std::size_t>(n * n)));
   parallel_for(threads, sample.number, [&](Index i, int thread) {
     const Index k = i * sample.step;
+    if (!good[static_cast<std::size_t>(k)]) return;
     const auto t = static_cast<std::size_t>(thread);
     const PairErrors errors =
         pair_errors(matrices.a.data() + k * n * n, n, matrices.norms[static_cast<std::size_t>(k)],
-                    values.data() + k * n, vectors.data() + k * n * n, products[t]);
+                    results.values.data() + k * n, results.vectors.data() + k * n * n, products[t]);
     worst[t].residual = larger(worst[t].residual, errors.residual);
     worst[t].orthogonality = larger(worst[t].orthogonality, errors.orthogonality);
   });
@@ -139,9 +171,10 @@ void compare_batch_values(CheckRecord& check, const BatchMatrices<T>& matrices,
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                            \
+  template BatchMatrices<T> measured_batch<T>(Runtime&, Index, Index, std::vector<T>);                    \
   template BatchMatrices<T> generate_batch<T>(Runtime&, const std::string&, Index, Index, std::uint64_t); \
-  template CheckRecord check_batch<T>(Runtime&, const BatchMatrices<T>&, const std::vector<RealOf<T>>&,   \
-                                      const std::vector<T>&, const BatchSample&);                         \
+  template CheckRecord check_batch<T>(Runtime&, const BatchMatrices<T>&, const BatchResults<T>&,          \
+                                      const BatchSample&);                                                \
   template void compare_batch_values<T>(CheckRecord&, const BatchMatrices<T>&,                            \
                                         const std::vector<RealOf<T>>&, const std::vector<RealOf<T>>&,     \
                                         const std::string&);
