@@ -61,6 +61,9 @@ class Tessera(CMakePackage, CudaPackage):
             self.define_from_variant("TESSERA_WITH_CUDA", "cuda"),
             self.define_from_variant("TESSERA_WITH_MPI", "mpi"),
             self.define_from_variant("TESSERA_WITH_TESTS", "tests"),
+            # Peers of the program, which would be taken from outside of Spack.
+            self.define("TESSERA_WITH_SCALAPACK", False),
+            self.define("TESSERA_WITH_ELPA", False),
             self.define("TESSERA_STARPU_PREFIX", self.spec["starpu"].prefix),
         ]
         if self.spec.satisfies("+cuda") and self.spec.variants["cuda_arch"].value[0] != "none":
