@@ -178,7 +178,7 @@ std::string elpa_version() {
 
 template <class T>
 EigenPeerSolution<T> solve_with_elpa(Runtime& runtime, const EigenPeerProblem<T>& asked, int threads) {
-  if (asked.n == 0) return nothing_of<T>("elpa");
+  if (nothing_wanted(asked)) return nothing_of<T>("elpa");
   constexpr Index block = 32;
   RanksProblem<T> problem(runtime, asked, block);
   mirror_lower(runtime, problem.grid(), problem.a());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <utility>
@@ -119,7 +120,13 @@ struct RanksAttempt {
   CyclicMatrix<T> z{};
 };
 
-/// For a matrix of order 0.
+/// A matrix of order 0, or no numbers in the range.
+template <class T>
+bool nothing_wanted(const EigenPeerProblem<T>& problem) {
+  const RangeOption& range = problem.range;
+  return problem.n == 0 ||
+         (range.kind == RangeOption::Kind::index && std::min(range.index_high, problem.n) <= range.index_low);
+}
 template <class T>
 EigenPeerSolution<T> nothing_of(const char* name) {
   EigenPeerSolution<T> solution;

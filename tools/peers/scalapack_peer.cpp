@@ -26,9 +26,10 @@ struct Workspace {
   std::vector<int> iwork{1};
   int lwork = -1, lrwork = -1, liwork = -1;
 
-  void allocate() {
+  /// @param more  than the routine asks for
+  void allocate(Index more) {
     const auto size = [](double asked) { return static_cast<int>(asked * (1 + 1e-6)) + 64; };
-    lwork = size(static_cast<double>(real_part(work[0])));
+    lwork = size(static_cast<double>(real_part(work[0])) + static_cast<double>(more));
     lrwork = is_complex<T> ? size(static_cast<double>(rwork[0])) : 1;
     liwork = size(iwork[0]);
     work.resize(static_cast<std::size_t>(lwork));
@@ -60,7 +61,7 @@ class Solver {
                &scale_, space.work.data(), &space.lwork, &info, 1);
     };
     if (problem_.grid().inside()) gst();
-    problem_.together([&] { space.allocate(); });
+    problem_.together([&] { space.allocate(for_products()); });
     reduction_ += problem_.timed(gst);
     require_success(Lib::reduction, info);
   }
@@ -93,15 +94,13 @@ class Solver {
     const RangeOption& range = problem_.range();
     const bool by_index = range.kind == RangeOption::Kind::index,
                by_value = range.kind == RangeOption::Kind::value;
-    const char wanted = problem_.wants_all() ? 'A' : by_value ? 'V' : 'I';
+    const char kind = problem_.wants_all() ? 'A' : by_value ? 'V' : 'I';
     const Real low = by_value ? static_cast<Real>(range.value_low) : 0,
                high = by_value ? static_cast<Real>(range.value_high) : 0;
     const int first = by_index ? static_cast<int>(range.index_low) + 1 : 1,
               last = by_index ? static_cast<int>(std::min(range.index_high, problem_.n())) : n_;
     int found = 0, vectors = 0;
     const auto call = [&](CyclicMatrix<T>& a, CyclicMatrix<T>& z, Workspace<T>& s, int& info) {
-      // For a range by number p?syevr asks for less than its p?ormtr needs, which then does nothing.
-      const char kind = s.lwork < 0 ? 'A' : wanted;
       if constexpr (is_complex<T>)
         Lib::evr(&job_, &kind, "L", &n_, a.data(), &one, &one, a.descriptor(), &low, &high, &first, &last,
                  &found, &vectors, values_.data(), z.data(), &one, &one, z.descriptor(), s.work.data(),
@@ -129,6 +128,13 @@ class Solver {
       throw Error(fmt::format("ScaLAPACK's p{}{} failed with |info| = {}", type_letter<T>, routine, error));
   }
 
+  /// What p?ormtr needs, which p?syevd forgets for matrices of few blocks: p?ormtr does nothing then, and
+  /// the vectors are wrong without an error.
+  Index for_products() const {
+    const Index nb = problem_.block();
+    return nb * (problem_.a().local_rows() + problem_.a().local_cols() + 2 * nb);
+  }
+
   /// @param found  how many values a routine for ranges has found; null: it has computed all
   template <class Call>
   Attempt attempt(const char* routine, const Call& call, const int* found = nullptr) {
@@ -143,7 +149,7 @@ class Solver {
     });
     if (problem_.grid().inside()) call(a, result.z, space, info);
     if (problem_.error_of_any(info) == 0) {
-      problem_.together([&] { space.allocate(); });
+      problem_.together([&] { space.allocate(for_products()); });
       result.seconds = reduction_ + problem_.timed([&] { call(a, result.z, space, info); });
     }
     if (const int error = problem_.error_of_any(info); error != 0) {
@@ -188,6 +194,25 @@ class Solver {
   Real scale_ = 1;
 };
 
+/// The block size: 64 where p?syevr can take it. For a range by number it leaves too small a part of its work
+/// array to p?ormtr where there are fewer vectors than a block has columns, and the vectors are wrong without an
+/// error.
+Index block_for(Index n, const RangeOption& range, bool vectors, int ranks) {
+  Index block = 64;
+  const bool part = vectors && range.kind == RangeOption::Kind::index;
+  const Index count = std::min(range.index_high, n) - range.index_low;
+  while (part && block > 1) {
+    const CyclicShape shape = CyclicShape::make(n, ranks, block);
+    block = shape.block;
+    const Index rows = local_extent(n, block, 0, shape.grid.rows),
+                cols = local_extent(count, block, 0, shape.grid.cols);
+    const Index there = std::max(18 * n, rows * cols + 2 * block * block);
+    if (there >= (rows + cols) * block + block * block) break;
+    block /= 2;
+  }
+  return block;
+}
+
 }  // namespace
 
 bool has_scalapack() {
@@ -199,9 +224,8 @@ std::string scalapack_version() {
 
 template <class T>
 EigenPeerSolution<T> solve_with_scalapack(Runtime& runtime, const EigenPeerProblem<T>& asked, int threads) {
-  if (asked.n == 0) return nothing_of<T>("scalapack");
-  constexpr Index block = 64;
-  RanksProblem<T> problem(runtime, asked, block);
+  if (nothing_wanted(asked)) return nothing_of<T>("scalapack");
+  RanksProblem<T> problem(runtime, asked, block_for(asked.n, asked.range, asked.vectors, runtime.size()));
   Solver<T> solver(problem);
   solver.reduce();
   return fastest_of<T>(

@@ -6,7 +6,8 @@
 
 #include "eigen_peer.hpp"
 
-/// Solves the same problem with ScaLAPACK, for comparison, on all ranks of the run, in blocks of 64.
+/// Solves the same problem with ScaLAPACK, for comparison, on all ranks of the run, in blocks of 64 or,
+/// where there are too few vectors for them, fewer.
 namespace tessera::program {
 
 /// Whether the program was built with ScaLAPACK.

@@ -37,7 +37,7 @@ class RanksPeers : public Program {
 
   /// Solves, and looks at the check of the peer's pairs and at its values beside ours.
   Json agreed(const std::string& command, int count = 1) const {
-    const Json json = record(command, 0, count == 1 ? "" : ranks(count));
+    const Json json = count == 1 ? record(command + " --cores 1") : record(command, 0, ranks(count));
     const std::string what = fmt::format("{} on {} ranks: ", command, count) + json["peer"].dump();
     EXPECT_TRUE(passed(json)) << what;
     const bool vectors = command.find("--vectors no") == std::string::npos;
@@ -91,6 +91,21 @@ TEST_F(RanksPeers, SmallMatrices) {
         EXPECT_TRUE(passed(json)) << command << json["peer"];
         EXPECT_TRUE(n == 0 || json["peer"]["check"]["passed"].get<bool>()) << command << json["peer"];
       }
+  }
+}
+
+/// Fewer vectors than a block has columns, and none: ScaLAPACK's work arrays are then too small unless the peer
+/// sees to it.
+TEST_F(RanksPeers, FewVectors) {
+  if (!has_scalapack()) GTEST_SKIP() << "built without ScaLAPACK";
+  for (const std::string peer : {"scalapack", "elpa"}) {
+    if (!has(peer)) continue;
+    for (const char* type : {"d", "z"})
+      for (const char* range : {"index:0:1", "index:150:165", "value:-0.9:1.2"})
+        agreed(fmt::format("eigen --generate random --n 200 --solver vendor --peer {} --type {} --range {}",
+                           peer, type, range));
+    const std::string none = "eigen --generate random --n 30 --range index:30:30 --peer " + peer;
+    EXPECT_EQ(record(none)["runs"][0]["result"]["count"], 0) << none;
   }
 }
 
