@@ -74,15 +74,16 @@ class Program : public ::testing::Test {
   }
   static const Json& result(const Json& record) { return record["runs"].back()["result"]; }
   static bool passed(const Json& record) { return record["runs"].back()["check"]["passed"].get<bool>(); }
-  /// The command prefix for two ranks of the program; empty without mpiexec.
-  static std::string two_ranks() {
+  /// The command prefix for several ranks of the program; empty without mpiexec.
+  static std::string ranks(int count) {
     const char* mpiexec = std::getenv("MPIEXEC");
     if (!mpiexec || !*mpiexec) return {};
     return fmt::format(
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 STARPU_NCPU=1 STARPU_MPI_NOBIND=1 "
-        "OMPI_MCA_mpi_yield_when_idle=1 '{}' -n 2 --oversubscribe --bind-to none",
-        mpiexec);
+        "OMPI_MCA_mpi_yield_when_idle=1 '{}' -n {} --oversubscribe --bind-to none",
+        mpiexec, count);
   }
+  static std::string two_ranks() { return ranks(2); }
   /// Exit code 2, nothing on stdout, and one line on stderr that contains `what`.
   void expect_refused(const std::string& arguments, const std::string& what) const {
     const Outcome outcome = run(arguments);

@@ -43,7 +43,7 @@ case_of AlgorithmsIncludeNoStarpuMpiOrCuda absent "$runtime_headers" algorithms
 case_of CodeletsIncludeNoStarpuOrMpi absent '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](starpu|mpi)[a-z_0-9]*\.h[>"]' codelets
 case_of KernelsKnowNoStarpu kernels_know_no_starpu
 case_of TheProgramIncludesNoStarpuMpiOrCuda absent "$runtime_headers" tools/tessera tools/common tools/bench
-case_of OnlyPeersKnowOtherLibraries absent 'solve_with_(lapack|cusolver|slepc)|#[[:space:]]*include[[:space:]]*[<"](libxsmm|dbcsr|slepceps)\.h' \
+case_of OnlyPeersKnowOtherLibraries absent 'solve_with_(lapack|scalapack|elpa|cusolver|slepc)|#[[:space:]]*include[[:space:]]*[<"](libxsmm|dbcsr|slepceps|elpa/elpa)\.h' \
   tools/tessera tools/common tools/bench
 case_of OnlyTheRuntimeInsertsTasks absent 'starpu(_mpi)?_(task_insert|insert_task|task_submit|task_build)' codelets algorithms tools tests
 finish_cases

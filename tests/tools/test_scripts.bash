@@ -80,7 +80,8 @@ no_compiler() {
   hide g++
   # The package is installed, but the command is missing.
   fake dpkg-query 'for p in g++ cmake ninja-build make patch pkg-config git libopenblas-pthread-dev libopenmpi-dev openmpi-bin \
-    libhwloc-dev libfxt-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhdf5-dev libxsmm-dev zlib1g-dev libgtest-dev libscalapack-openmpi-dev gfortran; do
+    libhwloc-dev libfxt-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhdf5-dev libxsmm-dev zlib1g-dev libgtest-dev libscalapack-openmpi-dev libelpa-dev \
+    gfortran; do
     printf "%s:installed " "$p"; done'
   ends_with_line 1 "no compiler.*'g\+\+' is not on PATH" "$work/tree/tools/setup"
 }

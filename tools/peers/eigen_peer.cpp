@@ -9,9 +9,11 @@
 
 #include "cusolver_peer.hpp"
 #include "cusolvermg_peer.hpp"
+#include "elpa_peer.hpp"
 #include "gpu_libraries.hpp"
 #include "lapack_peer.hpp"
 #include "machine_limits.hpp"
+#include "scalapack_peer.hpp"
 
 namespace tessera::program {
 
@@ -26,16 +28,62 @@ std::vector<int> gpus_of(const Runtime& runtime) {
 
 template <class T, class Solve>
 std::unique_ptr<EigenPeer<T>> make(PeerTraits traits, Solve solve) {
-  return std::make_unique<CallPeer<EigenPeerProblem<T>, PeerSolution<T>>>(
+  return std::make_unique<CallPeer<EigenPeerProblem<T>, EigenPeerSolution<T>>>(
       std::move(traits),
-      [solve](EigenPeerProblem<T>& problem, PeerSolution<T>& solution, std::string& name) -> double {
-        solution = solve(problem);
+      [solve](EigenPeerProblem<T>& problem, EigenPeerSolution<T>& solution,
+              std::string& name) mutable -> double {
+        solution = {solve(problem)};
         name = solution.name;
         return solution.seconds;
       });
 }
 
+/// Solves a small problem of the same kind: the first use of a library takes its time.
+template <class T, class Solve>
+void warm_up(Runtime& runtime, const Solve& solve, const EigenPeerProblem<T>& like, int threads) {
+  constexpr Index n = 64;
+  const TiledMatrix<T> matrix(runtime, {n, n, n, n, ProcessGrid{}, Uplo::lower});
+  if (matrix.tile(0, 0).local()) {
+    const HostAccess access(matrix.tile(0, 0), HostAccess::Mode::write);
+    const MatrixView<T> view = access.matrix<T>();
+    for (Index j = 0; j < n; ++j)
+      for (Index i = 0; i < n; ++i) view(i, j) = i == j ? static_cast<RealOf<T>>(n + i) : RealOf<T>(1);
+  }
+  EigenPeerProblem<T> problem{.n = n, .vectors = like.vectors, .fetch = false, .a_tiles = &matrix};
+  if (like.b_tiles) problem.b_tiles = &matrix;
+  solve(runtime, problem, threads);
+}
+
+/// A peer on all ranks of the run. `solve(runtime, problem, threads)` is called on each.
+template <class T, class Solve>
+std::unique_ptr<EigenPeer<T>> make_on_all_ranks(Runtime& runtime, PeerTraits traits, Solve solve) {
+  const int threads = cpu_threads(runtime);
+  traits.threads = threads * runtime.size();
+  return make<T>(std::move(traits),
+                 [&runtime, solve, threads, warm = false](EigenPeerProblem<T>& problem) mutable {
+                   EigenPeerSolution<T> solution;
+                   runtime.run_exclusively(threads, [&] {
+                     if (!warm) warm_up<T>(runtime, solve, problem, threads);
+                     solution = solve(runtime, problem, threads);
+                   });
+                   warm = true;
+                   return solution;
+                 });
+}
+
+template <class T>
+std::string needs_precision_of_elpa() {
+  const bool single = sizeof(RealOf<T>) == sizeof(float);
+  return single && !elpa_has_single_precision()
+             ? "--type d or z (this ELPA was built without single precision)"
+             : "";
+}
+
 }  // namespace
+
+bool solves_on_all_ranks(const std::string& library) {
+  return library == "scalapack" || library == "elpa";
+}
 
 template <class T>
 std::unique_ptr<EigenPeer<T>> make_eigen_peer(Runtime& runtime, const std::string& library) {
@@ -53,6 +101,16 @@ std::unique_ptr<EigenPeer<T>> make_eigen_peer(Runtime& runtime, const std::strin
                      return solution;
                    });
   }
+  if (library == "scalapack")
+    return make_on_all_ranks<T>(
+        runtime, {"scalapack", scalapack_version(), needs_build_with(has_scalapack(), "ScaLAPACK")},
+        solve_with_scalapack<T>);
+  if (library == "elpa")
+    return make_on_all_ranks<T>(
+        runtime,
+        {"elpa", elpa_version(),
+         first_of({needs_build_with(has_elpa(), "ELPA"), needs_precision_of_elpa<T>()})},
+        solve_with_elpa<T>);
   if (library == "cusolver")
     return make<T>(
         {"cusolver", cusolver_version(), first_of({needs_one_process(runtime), needs_first_gpu()}), 0},
@@ -69,7 +127,7 @@ std::unique_ptr<EigenPeer<T>> make_eigen_peer(Runtime& runtime, const std::strin
                      return solve_with_cusolvermg<T>(problem.a, problem.n, gpus_of(runtime), problem.range,
                                                      problem.vectors, problem.fetch);
                    });
-  throw InvalidArgument("--peer", library, "none, lapack, cusolver or cusolvermg");
+  throw InvalidArgument("--peer", library, "none, lapack, scalapack, elpa, cusolver or cusolvermg");
 }
 
 #define TESSERA_INSTANTIATE(T) \

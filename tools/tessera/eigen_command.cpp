@@ -124,6 +124,8 @@ class EigenRun {
     double most = eigensolve_memory<T>(runtime_, order, used_, generalized());
     double after = 0;
     if (peer_) after = sizeof(T) * n * (matrices * n + 2 * static_cast<double>(count));
+    // The matrices and a copy of each, vectors of two routines, and the workspace, which is as large as two matrices.
+    if (solves_on_all_ranks(options_.peer)) after = sizeof(T) * n * n * (2 * matrices + 4) / runtime_.size();
     // LAPACK's values by two routines, each of which overwrites the matrix.
     if (options_.peer == "lapack" && !options_.vectors) after += sizeof(T) * n * n;
     if (options_.common.check != CheckPolicy::none && count > 0)
@@ -184,7 +186,7 @@ class EigenRun {
 
     const bool last = index == options_.common.repeat - 1;
     const bool check = timed && options_.common.wants_check(index);
-    PeerSolution<T> peer;
+    EigenPeerSolution<T> peer;
     if (peer_) peer = solve_peer(index, check, result.first);
     if (check) {
       session_.progress().stage("checking");
@@ -202,27 +204,33 @@ class EigenRun {
 
   /// `first`: index of our first value in the whole spectrum, which is also that of the peer's
   /// first value.
-  PeerSolution<T> solve_peer(int index, bool check, Index first) {
+  EigenPeerSolution<T> solve_peer(int index, bool check, Index first) {
     session_.progress().stage(options_.peer);
-    peer_->prepare({.a = gather_lower(runtime_, a_.matrix),
-                    .b = generalized() ? gather_lower(runtime_, b_.matrix) : std::vector<T>(),
-                    .n = n_,
-                    .range = options_.range,
-                    .vectors = options_.vectors,
-                    .fetch = check});
+    EigenPeerProblem<T> problem{
+        .n = n_, .range = options_.range, .vectors = options_.vectors, .fetch = check};
+    if (solves_on_all_ranks(options_.peer)) {
+      problem.a_tiles = &a_.matrix;
+      if (generalized()) problem.b_tiles = &b_.matrix;
+    } else {
+      problem.a = gather_lower(runtime_, a_.matrix);
+      if (generalized()) problem.b = gather_lower(runtime_, b_.matrix);
+    }
+    peer_->prepare(std::move(problem));
     const double seconds = peer_->run();
-    PeerSolution<T> peer = peer_->result();
+    EigenPeerSolution<T> peer = peer_->result();
     peer_->release();
     if (index < 0) return peer;
     add_peer_seconds(report_, *peer_, seconds);
+    report_.peer->result = peer.record;
     if (check) {
       CheckRecord record;
       if (options_.vectors && !peer.vectors.empty()) {
         const auto count = static_cast<Index>(peer.values.size());
-        const auto z =
+        peer.slabs =
             ColumnSlabs<T>::wrap(runtime_, peer.vectors.data(), n_, n_, count, std::min<Index>(count, 256));
-        check_pairs(record, peer.values, z);
       }
+      if (peer.slabs.count() > 0) check_pairs(record, peer.values, peer.slabs);
+      peer.slabs.release();
       if (a_.exact_eigenvalues)
         compare_values(record, peer.values, *a_.exact_eigenvalues, first, "the exact eigenvalues");
       report_.peer->check = record;

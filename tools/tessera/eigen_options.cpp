@@ -78,9 +78,11 @@ OptionTable option_table(EigenProgramOptions& options) {
   warm_up_with_gpu_peer(table, options.peer, options.common);
   add_check(table, options.common);
   table.word(
-      "--peer", options.peer, {"none", "lapack", "cusolver", "cusolvermg"},
-      "solve with this library too, alternating run by run: LAPACK on as many threads, cuSOLVER on one "
-      "GPU, or cuSOLVERMg on as many GPUs (all pairs, also for a range)");
+      "--peer", options.peer, {"none", "lapack", "scalapack", "elpa", "cusolver", "cusolvermg"},
+      "solve with this library too, alternating run by run: LAPACK on as many threads, ScaLAPACK or ELPA on "
+      "as many ranks and threads (if the program was built with it), cuSOLVER on one GPU, or cuSOLVERMg on "
+      "as "
+      "many GPUs (all pairs, also for a range)");
   table
       .integer("--electrons", options.electrons, 2, largest_order,
                "print HOMO, LUMO and gap of N electrons, two an orbital")

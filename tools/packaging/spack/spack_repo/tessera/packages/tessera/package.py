@@ -63,6 +63,9 @@ class Tessera(CMakePackage, CudaPackage):
             self.define_from_variant("TESSERA_WITH_FORTRAN", "fortran"),
             self.define_from_variant("TESSERA_WITH_PYTHON", "python"),
             self.define_from_variant("TESSERA_WITH_TESTS", "tests"),
+            # Peers of the program, which would be taken from outside of Spack.
+            self.define("TESSERA_WITH_SCALAPACK", False),
+            self.define("TESSERA_WITH_ELPA", False),
             self.define("TESSERA_STARPU_PREFIX", self.spec["starpu"].prefix),
         ]
         if self.spec.satisfies("+cuda") and self.spec.variants["cuda_arch"].value[0] != "none":
