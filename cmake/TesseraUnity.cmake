@@ -9,7 +9,7 @@ set(TESSERA_UNITY_ALONE
   temporary_files multiply_stack                                               # runtime, codelets
   one_stage reduce_to_band tridiagonal_eigen              # algorithms
   dense_products matrix_market_file model_matrices sparse_generators
-  stack_command trace_summary dbcsr_peer slepc_peer scalapack_peer elpa_peer block_cyclic)                           # the program and the benchmarks
+  stack_command trace_summary dbcsr_peer slepc_peer scalapack_peer elpa_peer block_cyclic)  # the program and the benchmarks
 
 function(tessera_unity_build target)
   if(NOT TESSERA_UNITY_BUILD)
