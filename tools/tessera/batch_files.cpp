@@ -183,22 +183,23 @@ template <class T>
 void write_batch(const std::string& path, Index n, Index count, const BatchResults<T>& results) {
   using R = RealOf<T>;
   Hdf5File file = Hdf5File::create(path);
-  file.write_attribute("content",
-                       "eigenvalues (row k of matrix k) and eigenvectors (row j of matrix k belongs to value "
-                       "j); NaN: the matrix has failed");
-  file.create_array<R>("eigenvalues", n, count);
-  file.write_columns("eigenvalues", 0, count, results.values.data(), n);
+  file.write_attribute(
+      "content",
+      "eigenvalues (row k: matrix k) and eigenvectors (row j of matrix k belongs to value j); "
+      "NaN: the matrix has failed");
+  file.create_array<R>("values", n, count);
+  file.write_columns("values", 0, count, results.values.data(), n);
   if (!results.vectors.empty()) {
-    file.create_stack<T>("eigenvectors", n, n, count);
+    file.create_stack<T>("vectors", n, n, count);
     // From one failure to the next.
     Index begin = 0;
     const std::vector<T> none(static_cast<std::size_t>(n * n), T(std::numeric_limits<R>::quiet_NaN()));
     for (const BatchFailure& failure : results.failures) {
-      file.write_stack("eigenvectors", begin, failure.matrix - begin, results.vectors.data() + begin * n * n);
-      file.write_stack("eigenvectors", failure.matrix, 1, none.data());
+      file.write_stack("vectors", begin, failure.matrix - begin, results.vectors.data() + begin * n * n);
+      file.write_stack("vectors", failure.matrix, 1, none.data());
       begin = failure.matrix + 1;
     }
-    file.write_stack("eigenvectors", begin, count - begin, results.vectors.data() + begin * n * n);
+    file.write_stack("vectors", begin, count - begin, results.vectors.data() + begin * n * n);
   }
   file.close();
 }

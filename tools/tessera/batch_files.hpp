@@ -38,7 +38,7 @@ BatchShape look_at_batch(const std::vector<BatchFile>& files);
 template <class T>
 std::vector<T> read_batch(Runtime& runtime, const std::vector<BatchFile>& files, const BatchShape& shape);
 
-/// Writes an HDF5 file with `eigenvalues` (count x n) and, if there are vectors, `eigenvectors` (count x n x n; row j
+/// Writes an HDF5 file with `values` (count x n) and, if there are vectors, `vectors` (count x n x n; row j
 /// of matrix k belongs to value j of it). Those of matrices that have failed are NaN.
 /// @throws InputError
 template <class T>

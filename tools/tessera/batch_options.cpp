@@ -43,10 +43,9 @@ OptionTable option_table(BatchProgramOptions& options) {
   warm_up_with_gpu_peer(table, options.peer, options.common);
   add_check(table, options.common);
   add_batch_peer(table, options);
-  table.text(
-      "--output", options.output, "FILE",
-      "write eigenvalues (matrices x n) and eigenvectors (matrices x n x n, a vector a row), HDF5; the name "
-      "ends in .h5");
+  table.text("--output", options.output, "FILE",
+             "write values (matrices x n) and vectors (matrices x n x n, a vector a row), HDF5; the name "
+             "ends in .h5");
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("H.h5:hamiltonians --output bands.h5", "all matrices of a data set, results in bands.h5");

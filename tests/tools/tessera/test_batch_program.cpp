@@ -76,12 +76,12 @@ class BatchProgram : public Program {
   template <class T>
   void expect_results(const std::string& output, const std::vector<T>& a) const {
     Hdf5File file = Hdf5File::open(path(output));
-    EXPECT_EQ(file.shape("eigenvalues").sizes, (std::vector<Index>{count, n}));
-    EXPECT_EQ(file.shape("eigenvectors").sizes, (std::vector<Index>{count, n, n}));
+    EXPECT_EQ(file.shape("values").sizes, (std::vector<Index>{count, n}));
+    EXPECT_EQ(file.shape("vectors").sizes, (std::vector<Index>{count, n, n}));
     Index rows = 0, columns = 0;
-    const auto w = file.read<RealOf<T>>("eigenvalues", rows, columns);
+    const auto w = file.read<RealOf<T>>("values", rows, columns);
     std::vector<T> z(a.size());
-    file.read_stack("eigenvectors", 0, count, z.data());
+    file.read_stack("vectors", 0, count, z.data());
     const auto reference = values_of(a);
     const double bound = 100 * precision<T>;
     ASSERT_EQ(w.size(), reference.size());
@@ -233,8 +233,8 @@ TEST_F(BatchProgram, EmptyBatches) {
     EXPECT_TRUE(result(json)["smallest"].is_null()) << source;
     EXPECT_EQ(json["options"]["n"].get<int>() * json["options"]["count"].get<int>(), 0);
     Hdf5File file = Hdf5File::open(path("out.h5"));
-    EXPECT_EQ(file.shape("eigenvalues").sizes[1], json["options"]["n"]);
-    EXPECT_EQ(file.shape("eigenvalues").sizes[0], json["options"]["count"]);
+    EXPECT_EQ(file.shape("values").sizes[1], json["options"]["n"]);
+    EXPECT_EQ(file.shape("values").sizes[0], json["options"]["count"]);
     EXPECT_EQ(run("batch " + source).code, 0);
   }
 }
@@ -263,9 +263,9 @@ TEST_F(BatchProgram, MatricesFailByThemselves) {
     EXPECT_TRUE(result(json)["smallest"].is_number());
     Hdf5File file = Hdf5File::open(path("out.h5"));
     Index rows = 0, columns = 0;
-    const auto w = file.read<double>("eigenvalues", rows, columns);
+    const auto w = file.read<double>("values", rows, columns);
     std::vector<double> z(a.size());
-    file.read_stack("eigenvectors", 0, count, z.data());
+    file.read_stack("vectors", 0, count, z.data());
     const auto reference = values_of(matrices<double>());
     for (Index k = 0; k < count; ++k)
       for (Index j = 0; j < n; ++j) {
