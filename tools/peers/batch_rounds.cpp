@@ -98,7 +98,7 @@ class BatchRounds {
     run.result["failures"] = Json::array();
     for (const BatchFailure& failure : failures)
       run.result["failures"].push_back({{"matrix", failure.matrix},
-                                        {"status", words_of({.code = failure.code})},
+                                        {"status", words_of({failure.code, {}, 0, {}})},
                                         {"index", failure.index}});
   }
 

@@ -100,7 +100,7 @@ class BatchRun {
       const BatchFailure& failure = results.failures[k];
       const char* of = failure.code == StatusCode::not_finite ? "column" : "eigenvalue";
       lines.emplace_back("", fmt::format("matrix {}: {}, {} {}", failure.matrix,
-                                         words_of({.code = failure.code}), of, failure.index));
+                                         words_of({failure.code, {}, 0, {}}), of, failure.index));
     }
     if (results.failures.size() > listed_failures)
       lines.emplace_back("", fmt::format("and {} more", results.failures.size() - listed_failures));
