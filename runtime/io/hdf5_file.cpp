@@ -115,40 +115,45 @@ struct Hdf5File::Detail {
       work(set, extents.elements);
     });
   }
-  /// Opens a part of a vector and calls transfer(data set, memory space, file space) on it.
+  /// Opens elements [first, first + count) of a vector, or matrices of a stack, and calls transfer(data set, memory
+  /// space, file space) on them.
   template <class Transfer>
-  void with_elements(const std::string& name, ElementKind kind, Index first, Index count,
-                     const Transfer& transfer) const {
-    with_vector(name, kind, [&](const Identifier& set, Index elements) {
-      Index end = 0;
-      check(first >= 0 && count >= 0 && !__builtin_add_overflow(first, count, &end) && end <= elements,
-            fmt::format("the data set '{}' has less than {} + {} elements", name, first, count));
-      if (count == 0) return;
-      const auto start = static_cast<hsize_t>(first), size = static_cast<hsize_t>(count);
-      const Identifier memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
-      const Identifier space(H5Dget_space(set), H5Sclose);
-      H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &size, nullptr);
-      transfer(set, memory, space);
-    });
-  }
-  /// Opens matrices [first, first + count) of a stack and calls transfer as with_elements does.
-  template <class Transfer>
-  void with_matrices(const std::string& name, ElementKind kind, Index first, Index count,
-                     const Transfer& transfer) const {
+  void with_part(const std::string& name, ElementKind kind, bool stack, Index first, Index count,
+                 const Transfer& transfer) const {
     const auto work = [&](const Identifier& set, const Extents& extents) {
+      check(stack || extents.rank == 1, fmt::format("the data set '{}' is not a vector", name));
       Index end = 0;
       check(first >= 0 && count >= 0 && !__builtin_add_overflow(first, count, &end) &&
                 end <= static_cast<Index>(extents.size[0]),
-            fmt::format("the data set '{}' has less than {} + {} matrices", name, first, count));
+            fmt::format("the data set '{}' has less than {} + {} {}", name, first, count,
+                        stack ? "matrices" : "elements"));
       if (count == 0 || extents.elements == 0) return;
       const std::array<hsize_t, 3> start{static_cast<hsize_t>(first), 0, 0},
           size{static_cast<hsize_t>(count), extents.size[1], extents.size[2]};
-      const Identifier memory(H5Screate_simple(3, size.data(), nullptr), H5Sclose);
+      const Identifier memory(H5Screate_simple(extents.rank, size.data(), nullptr), H5Sclose);
       const Identifier space(H5Dget_space(set), H5Sclose);
       H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
       transfer(set, memory, space);
     };
-    with_set(name, kind, work, true);
+    with_set(name, kind, work, stack);
+  }
+  template <class T>
+  void write_part(const std::string& name, bool stack, Index first, Index count, const T* a) const {
+    const QuietErrors quiet;
+    const Identifier type(element_type<T>(), H5Tclose);
+    with_part(name, kind_of<T>(), stack, first, count, [&](const Identifier& set, hid_t memory, hid_t space) {
+      check_written(H5Dwrite(set, type, memory, space, H5P_DEFAULT, a) >= 0);
+      close_written(set);
+    });
+  }
+  template <class T>
+  void read_part(const std::string& name, bool stack, Index first, Index count, T* a) const {
+    const QuietErrors quiet;
+    const Identifier type(element_type<T>(), H5Tclose);
+    with_part(name, kind_of<T>(), stack, first, count, [&](const Identifier& set, hid_t memory, hid_t space) {
+      check(H5Dread(set, type, memory, space, H5P_DEFAULT, a) >= 0,
+            fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
+    });
   }
   /// Makes a data set of these sizes, as HDF5 has them.
   template <class T>
@@ -284,46 +289,22 @@ std::vector<T> Hdf5File::read(const std::string& name, Index& rows, Index& colum
 
 template <class T>
 void Hdf5File::write_elements(const std::string& name, Index first, Index count, const T* a) {
-  const QuietErrors quiet;
-  const Identifier type(element_type<T>(), H5Tclose);
-  detail_->with_elements(name, kind_of<T>(), first, count,
-                         [&](const Identifier& set, hid_t memory, hid_t space) {
-                           detail_->check_written(H5Dwrite(set, type, memory, space, H5P_DEFAULT, a) >= 0);
-                           detail_->close_written(set);
-                         });
+  detail_->write_part(name, false, first, count, a);
 }
 
 template <class T>
 void Hdf5File::read_elements(const std::string& name, Index first, Index count, T* a) {
-  const QuietErrors quiet;
-  const Identifier type(element_type<T>(), H5Tclose);
-  detail_->with_elements(
-      name, kind_of<T>(), first, count, [&](const Identifier& set, hid_t memory, hid_t space) {
-        detail_->check(H5Dread(set, type, memory, space, H5P_DEFAULT, a) >= 0,
-                       fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
-      });
+  detail_->read_part(name, false, first, count, a);
 }
 
 template <class T>
 void Hdf5File::write_stack(const std::string& name, Index first, Index count, const T* a) {
-  const QuietErrors quiet;
-  const Identifier type(element_type<T>(), H5Tclose);
-  detail_->with_matrices(name, kind_of<T>(), first, count,
-                         [&](const Identifier& set, hid_t memory, hid_t space) {
-                           detail_->check_written(H5Dwrite(set, type, memory, space, H5P_DEFAULT, a) >= 0);
-                           detail_->close_written(set);
-                         });
+  detail_->write_part(name, true, first, count, a);
 }
 
 template <class T>
 void Hdf5File::read_stack(const std::string& name, Index first, Index count, T* a) {
-  const QuietErrors quiet;
-  const Identifier type(element_type<T>(), H5Tclose);
-  detail_->with_matrices(
-      name, kind_of<T>(), first, count, [&](const Identifier& set, hid_t memory, hid_t space) {
-        detail_->check(H5Dread(set, type, memory, space, H5P_DEFAULT, a) >= 0,
-                       fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
-      });
+  detail_->read_part(name, true, first, count, a);
 }
 
 Hdf5Shape Hdf5File::shape(const std::string& name) {
