@@ -126,11 +126,7 @@ contains
     integer, optional, intent(out) :: status
     type(c_ptr), optional, intent(in) :: stream, wait_event, done_event
     type(request) :: call
-    call = request_at(scalar_type, n, count, a, w, z, lda, stride_a, ldz, stride_z)
-    if (present(info)) then
-      call%info = c_loc(info)
-      call%of_info = size(info)
-    end if
+    call = request_at(scalar_type, n, count, a, w, z, lda, stride_a, ldz, stride_z, info)
     call%on = streams_of(stream, wait_event, done_event)
     call carry_out(call, uplo, runtime, status)
   end subroutine
@@ -149,21 +145,18 @@ contains
     integer, optional, intent(out) :: status
     type(c_ptr), optional, intent(in) :: stream, wait_event, done_event
     type(request) :: call
-    call = request_at(scalar_type, n, count, a, w, z, lda, stride_a, ldz, stride_z)
-    if (present(info)) then
-      call%info = c_loc(info)
-      call%of_info = size(info)
-    end if
+    call = request_at(scalar_type, n, count, a, w, z, lda, stride_a, ldz, stride_z, info)
     call%on = streams_of(stream, wait_event, done_event)
     call carry_out(call, uplo, runtime, status, done)
   end subroutine
 
-  function request_at(scalar_type, n, count, a, w, z, lda, stride_a, ldz, stride_z) result(call)
+  function request_at(scalar_type, n, count, a, w, z, lda, stride_a, ldz, stride_z, info) result(call)
     character, intent(in) :: scalar_type
     integer, intent(in) :: n, count
     type(c_ptr), intent(in) :: a, w
     type(c_ptr), optional, intent(in) :: z
     integer, optional, intent(in) :: lda, stride_a, ldz, stride_z
+    integer(c_int), contiguous, target, optional, intent(in) :: info(:)
     type(request) :: call
     call%type = iachar(scalar_type)
     call%a = a
@@ -177,6 +170,10 @@ contains
       call%of_z = [n, n, count]
       if (present(ldz)) call%of_z(1) = max(0, ldz)
       if (present(stride_z)) call%stride_z = max(0, stride_z)
+    end if
+    if (present(info)) then
+      call%info = c_loc(info)
+      call%of_info = size(info)
     end if
   end function
 
