@@ -81,8 +81,7 @@ OptionTable option_table(EigenProgramOptions& options) {
       "--peer", options.peer, {"none", "lapack", "scalapack", "elpa", "cusolver", "cusolvermg"},
       "solve with this library too, alternating run by run: LAPACK on as many threads, ScaLAPACK or ELPA on "
       "as many ranks and threads (if the program was built with it), cuSOLVER on one GPU, or cuSOLVERMg on "
-      "as "
-      "many GPUs (all pairs, also for a range)");
+      "as many GPUs (all pairs, also for a range)");
   table
       .integer("--electrons", options.electrons, 2, largest_order,
                "print HOMO, LUMO and gap of N electrons, two an orbital")

@@ -139,6 +139,7 @@ TEST_F(RanksPeers, AllRoutinesAreInTheRecord) {
   if (!has_elpa()) return;
   const Json elpa = record(solve + "elpa");
   EXPECT_EQ(names(elpa).size(), 2u);
+  EXPECT_TRUE(names(elpa).contains(elpa["peer"]["result"]["checked"].get<std::string>())) << elpa["peer"];
   EXPECT_TRUE(names(elpa).contains("elpa one stage"));
   EXPECT_TRUE(names(elpa).rbegin()->starts_with("elpa two stages, ")) << elpa["peer"];
   EXPECT_TRUE(elpa["peer"]["version"].get<std::string>().starts_with("20")) << elpa["peer"];

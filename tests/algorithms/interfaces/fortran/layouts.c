@@ -10,8 +10,10 @@ typedef struct layout_entry {
   const char* name;
   size_t bytes; /* of a structure; before a member */
 } layout_entry;
-#define STRUCTURE(structure) {#structure, sizeof(structure)}
-#define MEMBER(structure, member) {#structure "." #member, offsetof(structure, member)}
+#define STRUCTURE(structure) \
+  { #structure, sizeof(structure) }
+#define MEMBER(structure, member) \
+  { #structure "." #member, offsetof(structure, member) }
 
 static const layout_entry entries[] = {
     STRUCTURE(tessera_distribution),
