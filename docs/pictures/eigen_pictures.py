@@ -55,7 +55,7 @@ def panel(picture, series, left, right, top, bottom, title, label):
         picture.text(x_of(x), bottom + 17, "%d" % x, size=11, anchor="middle")
     picture.text((left + right) / 2, bottom + 34, label, size=12, anchor="middle")
     for color, dashed, points in series:
-        picture.curve([(x_of(x), value) for x, value in [(x, y_of(value)) for x, value in sorted(points)]], color, dashed)
+        picture.curve([(x_of(x), y_of(value)) for x, value in sorted(points)], color, dashed)
 
 
 def draw_share(records, path):
