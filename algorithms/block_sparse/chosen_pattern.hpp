@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <tessera/block_pattern.hpp>
 #include <tessera/codelets/block_sparse/symbolic/chosen_blocks.hpp>
 #include <tessera/data.hpp>
+#include <tessera/runtime/require_success.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::detail {
@@ -59,6 +61,18 @@ class ChosenPattern {
       insert(sequence, task);
     }
     return pattern_of(std::move(packed));
+  }
+  /// The same in a sequence of its own, which the given one keeps: what has failed in that one before, or will, must
+  /// not leave a pattern unwritten that others read. Collective.
+  template <class Task>
+  BlockPatternPointer write_apart(Sequence& sequence, Task task) {
+    const auto writing = std::make_shared<Sequence>(like_->runtime());
+    BlockPatternPointer pattern = write(*writing, std::move(task));
+    if (like_->runtime().size() == 1)
+      sequence.keep(writing);
+    else
+      finish(*writing);
+    return pattern;
   }
 
  private:

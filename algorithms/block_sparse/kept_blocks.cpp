@@ -33,14 +33,14 @@ DroppedBlocks KeptBlocks<T>::take(Sequence& sequence, BlockSparseMatrix<T>& matr
   double dropped[2] = {static_cast<double>(-chosen_.difference()), static_cast<double>(chosen_.counted())};
   pattern_->runtime().all_reduce_sum(dropped, 2);
   if (dropped[0] == 0) return {0, 0};
-  BlockSparseMatrix<T> smaller(chosen_.write(sequence, WriteKept{.pattern = pattern_->packed(),
-                                                                 .panels = {},
-                                                                 .norms = norms_,
-                                                                 .totals = {},
-                                                                 .row_counts = {},
-                                                                 .result = {},
-                                                                 .of = {},
-                                                                 .eps = eps_}));
+  BlockSparseMatrix<T> smaller(chosen_.write_apart(sequence, WriteKept{.pattern = pattern_->packed(),
+                                                                       .panels = {},
+                                                                       .norms = norms_,
+                                                                       .totals = {},
+                                                                       .row_counts = {},
+                                                                       .result = {},
+                                                                       .of = {},
+                                                                       .eps = eps_}));
   copy_matching(sequence, matrix, smaller, T(1));
   matrix = std::move(smaller);
   return {static_cast<Index>(dropped[0]), static_cast<Index>(dropped[1])};

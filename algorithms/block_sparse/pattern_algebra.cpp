@@ -96,20 +96,13 @@ BlockPatternPointer unite_by_tasks(Sequence& sequence, const BlockPatternPointer
   if (new_blocks[1] > 0)
     throw_on_all_ranks(runtime, InvalidArgument("b", "with blocks that make a pattern of 2^31 words or more",
                                                 "a pattern of fewer than 2^31"));
-  // In a sequence of its own: it must not fail with what has failed in the other before.
-  const auto writing = std::make_shared<Sequence>(runtime);
-  const auto pattern = both.write(*writing, WriteUnited{.a = a->packed(),
-                                                        .b = b.packed(),
-                                                        .panels = {},
-                                                        .totals = {},
-                                                        .row_counts = {},
-                                                        .result = {},
-                                                        .of = {}});
-  if (runtime.size() == 1)
-    sequence.keep(writing);
-  else
-    finish(*writing);
-  return pattern;
+  return both.write_apart(sequence, WriteUnited{.a = a->packed(),
+                                                .b = b.packed(),
+                                                .panels = {},
+                                                .totals = {},
+                                                .row_counts = {},
+                                                .result = {},
+                                                .of = {}});
 }
 
 BlockPatternPointer unite_on_host(const BlockPatternPointer& a, const BlockPattern& b) {

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/multiply.hpp>
+
 #include "union_cases.hpp"
 
 namespace tessera {
@@ -63,6 +65,29 @@ TEST_F(PatternUnions, AreWholeAfterAFailure) {
     EXPECT_FALSE(sequence.wait().ok());
   }
   expect_same_pattern(a.pattern(), *expected);
+}
+
+/// The same of what the filter of a product leaves.
+TEST_F(PatternUnions, OfFilteredProductsAreWholeAfterAFailure) {
+  const std::vector<Index> sizes = mixed_sizes();
+  const BlockLayout layout = make_block_layout(runtime(), sizes, sizes);
+  const auto a = filtered_problem<double>(runtime(), layout, 45),
+             b = filtered_problem<double>(runtime(), layout, 46);
+  const auto product = [&](Sequence& sequence) {
+    BlockSparseMatrix<double> c(empty_pattern(runtime(), layout));
+    const MultiplyResult r =
+        multiply<double>(runtime(), {.a = a, .b = b, .c = c}, {.filter_eps = 2, .sequence = &sequence});
+    EXPECT_TRUE(r);
+    EXPECT_GT(r.filtered_blocks, 0);
+    return c.pattern_pointer();
+  };
+  Sequence good(runtime()), failed(runtime());
+  failed.fail(StatusCode::task_failed, 0, 0);
+  const BlockPatternPointer expected = product(good), found = product(failed);
+  EXPECT_FALSE(failed.wait().ok());
+  EXPECT_TRUE(good.wait().ok());
+  EXPECT_GT(expected->blocks(), 0);
+  expect_same_pattern(*found, *expected);
 }
 
 }  // namespace
