@@ -251,6 +251,20 @@ Index max_vectors(Index n, const EigensolveOptions& options) noexcept {
   return options.range.kind == EigenRange::Kind::index ? options.range.hi - options.range.lo : n;
 }
 
+namespace {
+
+/// The same on all ranks: their caches may differ.
+template <class T>
+SolverPlace place_of(const Runtime& runtime, const Problem& problem) {
+  SolverPlace place{.workers = problem.workers,
+                    .ranks = runtime.size(),
+                    .gpu_driver = problem.gpus > 0 && runtime.size() == 1};
+  if (runtime.size() == 1) place.cached = static_cast<double>(runtime.info().l3_bytes) / sizeof(T);
+  return place;
+}
+
+}  // namespace
+
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options) {
   check_options(options, runtime, n);
@@ -258,9 +272,8 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   const Problem problem = problem_of<T>(runtime, n, options);
   const bool gpus = problem.gpus > 0;
   if (o.solver == Solver::automatic)  // two stages alone work on a matrix that a GPU cannot hold
-    o.solver = problem.one_tile
-                   ? choose_solver(n, problem.wanted, problem.workers, gpus && runtime.size() == 1)
-                   : Solver::two_stage;
+    o.solver = problem.one_tile ? choose_solver(n, problem.wanted, place_of<T>(runtime, problem))
+                                : Solver::two_stage;
   if (o.solver == Solver::vendor && n > vendor_limit(runtime, false))
     throw InvalidArgument(
         "solver", "vendor",

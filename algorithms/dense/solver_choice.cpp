@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
 #include <tessera/algorithms/dense/solver_choice.hpp>
 
 namespace tessera::detail {
@@ -10,19 +13,35 @@ namespace {
 /// stages are faster in double precision, with and without vectors. The other types use the same bound.
 constexpr Index largest_driver_order = 2300;
 
-/// `majority`: more than half of the vectors are wanted. From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one
-/// stage wins while the matrix stays in the caches, since the second back-transform costs more than the
-/// reduction's memory traffic.
-Solver choose_on_cpus(Index n, bool majority, int workers) {
-  if (n <= 200) return Solver::vendor;
-  return majority && n <= (workers <= 4 ? 1500 : 700) ? Solver::one_stage : Solver::two_stage;
+/// Up to so many workers LAPACK and one stage hold out longer: tasks are small for more of them.
+constexpr int few_workers = 4;
+
+/// LAPACK wins where tasks would be tiny, longest for values alone, where it has no vectors to make slowly.
+Index largest_vendor_order(Index wanted, const SolverPlace& place) {
+  if (place.workers > few_workers || place.ranks > 1) return 200;
+  return wanted == 0 ? 1000 : 400;
+}
+
+/// One stage, where most vectors are wanted: the second back-transform costs more than the reduction's memory
+/// traffic as long as half the matrix stays in the third cache. With more workers its many small tasks end that
+/// earlier.
+Index largest_one_stage_order(const SolverPlace& place) {
+  constexpr Index unknown_cache = 1500, many_workers = 700, measured = 4096;
+  if (place.workers > few_workers) return many_workers;
+  if (place.cached <= 0) return unknown_cache;
+  return std::min(measured, static_cast<Index>(std::sqrt(2 * place.cached)));
+}
+
+Solver choose_on_cpus(Index n, Index wanted, const SolverPlace& place) {
+  if (n <= largest_vendor_order(wanted, place)) return Solver::vendor;
+  return wanted > n / 2 && n <= largest_one_stage_order(place) ? Solver::one_stage : Solver::two_stage;
 }
 
 }  // namespace
 
-Solver choose_solver(Index n, Index wanted, int workers, bool gpu_driver) {
-  if (gpu_driver) return n <= largest_driver_order ? Solver::vendor : Solver::two_stage;
-  return choose_on_cpus(n, wanted > n / 2, workers);
+Solver choose_solver(Index n, Index wanted, const SolverPlace& place) {
+  if (place.gpu_driver) return n <= largest_driver_order ? Solver::vendor : Solver::two_stage;
+  return choose_on_cpus(n, wanted, place);
 }
 
 }  // namespace tessera::detail

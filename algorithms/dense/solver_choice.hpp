@@ -6,9 +6,16 @@
 
 namespace tessera::detail {
 
+/// Where a problem is solved.
+struct SolverPlace {
+  int workers = 1;  ///< of all ranks
+  int ranks = 1;
+  bool gpu_driver = false;  ///< one process with a GPU, so that Solver::vendor is cuSOLVER's driver
+  double cached = 0;        ///< scalars of the problem's type that fit into a third cache; 0: not known
+};
+
 /// What Solver::automatic becomes for a problem of order n of which `wanted` eigenvectors are computed (0:
-/// values alone). `workers` are those of all ranks.
-/// `gpu_driver`: one process with a GPU, so that Solver::vendor is cuSOLVER's driver.
-Solver choose_solver(Index n, Index wanted, int workers, bool gpu_driver);
+/// values alone).
+Solver choose_solver(Index n, Index wanted, const SolverPlace& place);
 
 }  // namespace tessera::detail

@@ -8,52 +8,80 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
+constexpr double cache_of_32_mib = 32 << 20;
+
+SolverPlace gpu(int workers) {
+  return {.workers = workers, .gpu_driver = true};
+}
+SolverPlace cpus(int workers, double scalar_bytes = 8) {
+  return {.workers = workers, .cached = cache_of_32_mib / scalar_bytes};
+}
+
 TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
   for (const int workers : {1, 16}) {
     for (const Index n : {1, 64, 200, 1000, 2048}) {
-      EXPECT_EQ(choose_solver(n, n, workers, true), Solver::vendor) << n;
-      EXPECT_EQ(choose_solver(n, 0, workers, true), Solver::vendor) << n;
+      EXPECT_EQ(choose_solver(n, n, gpu(workers)), Solver::vendor) << n;
+      EXPECT_EQ(choose_solver(n, 0, gpu(workers)), Solver::vendor) << n;
     }
     for (const Index n : {8192, 16384, 65536}) {
-      EXPECT_EQ(choose_solver(n, n, workers, true), Solver::two_stage) << n;
-      EXPECT_EQ(choose_solver(n, 0, workers, true), Solver::two_stage) << n;
+      EXPECT_EQ(choose_solver(n, n, gpu(workers)), Solver::two_stage) << n;
+      EXPECT_EQ(choose_solver(n, 0, gpu(workers)), Solver::two_stage) << n;
     }
   }
 }
 
 /// The smallest order for which two stages are chosen.
-Index first_of_two_stages(Index (*wanted)(Index n), int workers, bool gpu_driver) {
+Index first_of_two_stages(Index (*wanted)(Index n), const SolverPlace& place) {
   constexpr Index last = 16384;
   Index first = last + 1;
-  for (Index n = last; n > 0 && choose_solver(n, wanted(n), workers, gpu_driver) == Solver::two_stage; --n)
-    first = n;
+  for (Index n = last; n > 0 && choose_solver(n, wanted(n), place) == Solver::two_stage; --n) first = n;
   EXPECT_GT(first, 1) << "small matrices are for others";
   EXPECT_LE(first, last) << "large ones are for two stages";
-  for (Index n = 1; n < first; ++n)
-    EXPECT_NE(choose_solver(n, wanted(n), workers, gpu_driver), Solver::two_stage) << n;
+  for (Index n = 1; n < first; ++n) EXPECT_NE(choose_solver(n, wanted(n), place), Solver::two_stage) << n;
   return first;
 }
 
 /// Fewer vectors make the second back-transform cheaper, so two stages must be chosen at the same
-/// order or earlier.
+/// order or earlier. (Without any LAPACK, too, gets cheaper.)
 TEST(SolverChoice, FewerVectorsNeverFavourTheDriverMore) {
   for (const bool gpu_driver : {true, false})
-    for (const int workers : {1, 2, 16}) {
-      const Index all = first_of_two_stages([](Index n) { return n; }, workers, gpu_driver),
-                  some = first_of_two_stages([](Index n) { return n / 10; }, workers, gpu_driver),
-                  none = first_of_two_stages([](Index) { return Index(0); }, workers, gpu_driver);
-      EXPECT_LE(some, all) << workers << gpu_driver;
-      EXPECT_LE(none, some) << workers << gpu_driver;
-    }
+    for (const int workers : {1, 2, 16})
+      for (const double cached : {0.0, 1e5, 4e6, 1e9}) {
+        const SolverPlace place{.workers = workers, .gpu_driver = gpu_driver, .cached = cached};
+        const Index all = first_of_two_stages([](Index n) { return n; }, place),
+                    some = first_of_two_stages([](Index n) { return n / 10 + 1; }, place);
+        first_of_two_stages([](Index) { return Index(0); }, place);
+        EXPECT_LE(some, all) << workers << gpu_driver;
+      }
 }
 
 TEST(SolverChoice, OnCpusByOrderWorkersAndVectors) {
-  EXPECT_EQ(choose_solver(200, 200, 2, false), Solver::vendor);
-  EXPECT_EQ(choose_solver(1500, 1500, 2, false), Solver::one_stage);
-  EXPECT_EQ(choose_solver(1500, 1500, 16, false), Solver::two_stage);
-  EXPECT_EQ(choose_solver(700, 700, 16, false), Solver::one_stage);
-  EXPECT_EQ(choose_solver(700, 300, 16, false), Solver::two_stage);
-  EXPECT_EQ(choose_solver(1600, 1600, 2, false), Solver::two_stage);
+  for (const Index n : {200, 400}) EXPECT_EQ(choose_solver(n, n, cpus(2)), Solver::vendor);
+  EXPECT_EQ(choose_solver(401, 401, cpus(2)), Solver::one_stage);
+  EXPECT_EQ(choose_solver(401, 100, cpus(2)), Solver::two_stage);
+  EXPECT_EQ(choose_solver(1000, 0, cpus(2)), Solver::vendor);
+  EXPECT_EQ(choose_solver(1001, 0, cpus(2)), Solver::two_stage);
+  EXPECT_EQ(choose_solver(200, 200, cpus(16)), Solver::vendor);
+  EXPECT_EQ(choose_solver(201, 0, cpus(16)), Solver::two_stage);
+  EXPECT_EQ(choose_solver(700, 700, cpus(16)), Solver::one_stage);
+  EXPECT_EQ(choose_solver(700, 300, cpus(16)), Solver::two_stage);
+  const SolverPlace ranks{.workers = 4, .ranks = 4};
+  EXPECT_EQ(choose_solver(200, 200, ranks), Solver::vendor);
+  EXPECT_EQ(choose_solver(201, 201, ranks), Solver::one_stage);
+  EXPECT_EQ(choose_solver(201, 0, ranks), Solver::two_stage);
+  EXPECT_EQ(choose_solver(1500, 1500, cpus(16)), Solver::two_stage);
+}
+
+/// One stage while half the matrix fits into the third cache.
+TEST(SolverChoice, OnFewCpusByTheCache) {
+  const auto last = [](double scalar_bytes) {
+    return first_of_two_stages([](Index n) { return n; }, cpus(2, scalar_bytes)) - 1;
+  };
+  EXPECT_EQ(last(8), 2896);
+  EXPECT_EQ(last(16), 2048);
+  EXPECT_EQ(last(4), 4096);
+  EXPECT_EQ(last(0.1), 4096) << "what was not measured";
+  EXPECT_EQ(first_of_two_stages([](Index n) { return n; }, {.workers = 2}), 1501) << "an unknown cache";
 }
 
 }  // namespace
