@@ -48,7 +48,7 @@ inline void check_waits(Runtime& runtime) {
   EXPECT_EQ(count_waits(runtime, a, c).submitting, for_size);
   EXPECT_EQ(count_waits(runtime, a, c), (ProductWaits{0, 1}));
   EXPECT_EQ(count_waits(runtime, a, c, &a), (ProductWaits{0, 2}));
-  // Of a filtered product the copies are waited for, unless a sequence takes them.
+  // Of a filtered product the copies and the pattern, which they need, are waited for, unless a sequence takes them.
   const auto filtered = [&](Sequence* sequence) {
     BlockSparseMatrix<double> result(c.pattern_pointer());
     const ProductWaits waits =
@@ -57,7 +57,7 @@ inline void check_waits(Runtime& runtime) {
     return waits.finishing;
   };
   Sequence sequence(runtime);
-  EXPECT_EQ(filtered(&sequence) + 1, filtered(nullptr));
+  EXPECT_EQ(filtered(&sequence) + 2, filtered(nullptr));
   EXPECT_TRUE(sequence.wait());
 }
 
