@@ -82,6 +82,14 @@ Problem problem_of(const Runtime& runtime, Index n, const EigensolveOptions& opt
           .cache_order = static_cast<Index>(std::sqrt(cache))};
 }
 
+template <class T>
+SolverPlace place_of(const Runtime& runtime, const Problem& problem) {
+  return {.workers = problem.workers,
+          .ranks = runtime.size(),
+          .gpu_driver = problem.gpus > 0 && runtime.size() == 1,
+          .cached = static_cast<double>(runtime.info().l3_bytes) / sizeof(T)};
+}
+
 /// Band, update width and tile, each a multiple of the one before; what the caller gave is kept.
 void choose_tiles(EigensolveOptions& o, const Problem& problem) {
   const Index n = problem.n;
@@ -250,20 +258,6 @@ Index max_vectors(Index n, const EigensolveOptions& options) noexcept {
   if (!options.vectors) return 0;
   return options.range.kind == EigenRange::Kind::index ? options.range.hi - options.range.lo : n;
 }
-
-namespace {
-
-/// The same on all ranks: their caches may differ.
-template <class T>
-SolverPlace place_of(const Runtime& runtime, const Problem& problem) {
-  SolverPlace place{.workers = problem.workers,
-                    .ranks = runtime.size(),
-                    .gpu_driver = problem.gpus > 0 && runtime.size() == 1};
-  if (runtime.size() == 1) place.cached = static_cast<double>(runtime.info().l3_bytes) / sizeof(T);
-  return place;
-}
-
-}  // namespace
 
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options) {

@@ -28,7 +28,7 @@ Index largest_vendor_order(Index wanted, const SolverPlace& place) {
 Index largest_one_stage_order(const SolverPlace& place) {
   constexpr Index unknown_cache = 1500, many_workers = 700, measured = 4096;
   if (place.workers > few_workers) return many_workers;
-  if (place.cached <= 0) return unknown_cache;
+  if (place.ranks > 1 || place.cached <= 0) return unknown_cache;  // the caches of ranks may differ
   return std::min(measured, static_cast<Index>(std::sqrt(2 * place.cached)));
 }
 
