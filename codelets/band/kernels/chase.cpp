@@ -58,9 +58,11 @@ std::size_t chase_sweeps_workspace(Index n, Index bandwidth, Index sweeps) noexc
   const auto hops = static_cast<std::size_t>(ceil_div(n, bandwidth) + 1);
   const std::size_t column = hops * static_cast<std::size_t>(bandwidth + 1) * sizeof(T);
   // A CPU keeps the reflectors of a sweep here; a GPU a counter of sweeps, a counter of steps for each sweep,
-  // and the numbers that a sweep sends to the next one, which take twice the space with their tags.
-  return std::max(chase_bytes<T>(bandwidth) + column,
-                  64 + align(static_cast<std::size_t>(sweeps) * sizeof(std::int32_t)) + 2 * column);
+  // and the numbers that a sweep sends to the next one, which take twice the space with their tags; or those that
+  // the steps of a sweep send to each other, a reflector and a column each.
+  return std::max({chase_bytes<T>(bandwidth) + column,
+                   64 + align(static_cast<std::size_t>(sweeps) * sizeof(std::int32_t)) + 2 * column,
+                   4 * column});
 }
 
 template <class T>

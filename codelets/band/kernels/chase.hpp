@@ -175,11 +175,16 @@ std::size_t chase_sweeps_workspace(Index n, Index bandwidth, Index sweeps) noexc
 template <class T>
 void chase_sweeps(const DeviceReflectors& shape, T* segment, T* kept, void* workspace) noexcept;
 
+/// The kernels of launch_chase_sweeps. By steps (b <= 64) a thread block keeps its part of the band in registers
+/// for all sweeps, with all steps of a sweep on the GPU together; by sweeps it goes through the band with one
+/// sweep, a few times slower. Chosen: by sweeps until the rest of the matrix fits, then by steps.
+enum class ChaseKernel { chosen, by_sweeps };
+
 /// chase_sweeps on a GPU, on device pointers, b <= max_device_bandwidth. For complex<double> with b > 64 the
 /// kernel keeps nothing on the chip and is much slower. The workspace needs no initial value.
 template <class T>
 void launch_chase_sweeps(CUstream_st* stream, const DeviceReflectors& shape, T* segment, T* kept,
-                         void* workspace) noexcept;
+                         void* workspace, ChaseKernel kernel = ChaseKernel::chosen) noexcept;
 
 // The chase for each instruction set level; chase.cpp chooses.
 

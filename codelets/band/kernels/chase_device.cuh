@@ -140,13 +140,13 @@ __device__ inline double larger(double x, double scale) {
   return fabs(x) > scale ? fabs(x) : scale;
 }
 
-/// LAPACK's larfg for x (b numbers in shared memory; tail is the sum of squares without the first), by all
-/// threads of the block. If squares over- or underflow, x is scaled.
+/// LAPACK's larfg for x (b numbers in shared memory, of which number `first` is the first; tail is the sum of
+/// squares of the others), by all threads of the block. If squares over- or underflow, x is scaled.
 template <class S>
-__device__ Reflector<S> generate(S* x, Real<S> tail, int b) {
+__device__ Reflector<S> generate(S* x, Real<S> tail, int b, int first = 0) {
   using R = Real<S>;
   constexpr R tiny = sizeof(R) == 4 ? R(1e-26) : R(1e-270), huge = sizeof(R) == 4 ? R(1e34) : R(1e300);
-  S head = x[0];
+  S head = x[first];
   R scale = R(1);
   const R total = tail + norm(head);
   if (!(total > tiny && total < huge)) {
@@ -156,9 +156,10 @@ __device__ Reflector<S> generate(S* x, Real<S> tail, int b) {
     if (scale > R(0))
       for (int i = threadIdx.x; i < b; i += blockDim.x) x[i] = x[i] / scale;
     __syncthreads();
-    head = x[0];
+    head = x[first];
     tail = R(0);
-    for (int i = 1; i < b; ++i) tail += norm(x[i]);
+    for (int i = 0; i < b; ++i)
+      if (i != first) tail += norm(x[i]);
   }
   const R re = real(head), im = imag(head);
   if (tail == R(0) && (im == R(0) || scale == R(0))) return {S(R(0)), S(R(0)), re * scale};

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The chase by one kernel whose thread blocks take one sweep each.
+// The chase by one kernel whose thread blocks take one sweep each, for matrices that have more steps than
+// thread blocks fit on the GPU (chase_steps.cu), and the choice between the two.
 //
 // A step h of a sweep works on the b columns from r = s + 1 + h b, rows r .. r + 2b - 1: D, the lower
 // triangle of the diagonal block, and B below it. It takes the reflector H(s, h), makes D := H^H D H and B :=
@@ -21,18 +22,13 @@
 // reads it from memory. It never reads the numbers beyond, in the room for the bulge, either.
 #include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/band/kernels/chase_device.cuh>
+#include <tessera/codelets/band/kernels/chase_launch.cuh>
 
 namespace tessera::detail::kernels {
 namespace {
 
 template <class S>
-struct Sweeps {
-  Index n, ld;
-  int b;
-  Index first, count, group;
-  S* band;  ///< the element (0, 0)
-  S* vectors;
-  S* taus;
+struct Sweeps : ChaseArguments<S> {
   unsigned* ticket;
   int* progress;
   unsigned* mail;
@@ -68,10 +64,10 @@ class Chaser {
   __device__ void run() {
     for (;;) {
       __syncthreads();
-      if (threadIdx.x == 0) shared_.sweep = atomicAdd(p_.ticket, 1u);
+      if (threadIdx.x == 0) shared_.sweep = p_.begin + atomicAdd(p_.ticket, 1u);
       __syncthreads();
       const Index j = shared_.sweep;
-      if (j >= p_.count) return;
+      if (j >= p_.end) return;
       sweep(j);
     }
   }
@@ -83,7 +79,7 @@ class Chaser {
   }
   __device__ int row(int k) const { return lane_ + 32 * k; }
   __device__ int column(int c) const { return warp_ + W * c; }
-  __device__ S* at(Index row, Index column) const { return p_.band + column * p_.ld + (row - column); }
+  __device__ S* at(Index row, Index column) const { return p_.at(row, column); }
 
   __device__ void sweep(Index j);
   __device__ void start(Index j);
@@ -137,7 +133,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::start(Index j) {
   if (i < B) {
     S x = S(R(0));
     if (i < p_.b && s + 1 + i < p_.n) {
-      if (j == 0)
+      if (j == p_.begin)
         x = load(column + 1 + i);
       else
         receive(mail(0, i + 1), x, static_cast<unsigned>(j));
@@ -153,7 +149,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::start(Index j) {
   take_vector(h);
   if (threadIdx.x == 0) {
     store(column + 1, S(h.beta));
-    if (j > 0) {
+    if (j > p_.begin) {
       S diagonal;
       receive(mail(0, 0), diagonal, static_cast<unsigned>(j));
       store(column, diagonal);
@@ -168,7 +164,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index hop
   const int rows = static_cast<int>(p_.n - r < b ? p_.n - r : b);
   const Index left = p_.n - r - b;
   const int below = static_cast<int>(left < 0 ? 0 : left < b ? left : b);
-  const bool mailed = j > 0 && rows == b;
+  const bool mailed = j > p_.begin && rows == b;
   if constexpr (keep_d == Keep::global) {
     d_.corner = at(r + lane_, r + warp_);
     d_.down = 32;
@@ -177,7 +173,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index hop
     for (int c = 0; c < C; ++c) {
       d_.readable[c] = 0;
       for (int k = 0; k < K; ++k) d_.readable[c] |= (row(k) < rows && row(k) >= column(c) ? 1u : 0u) << k;
-      d_.writable[c] = column(c) > 0 || j + 1 == p_.count ? d_.readable[c] : 0u;
+      d_.writable[c] = column(c) > 0 || j + 1 == p_.end ? d_.readable[c] : 0u;
     }
   }
   if constexpr (keep_b == Keep::global) {
@@ -191,7 +187,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index hop
       b_.writable[c] = column(c) > 0 ? b_.readable[c] : 0u;
     }
   }
-  if (j > 0) {
+  if (j > p_.begin) {
     if (lane_ == 0) wait_for_steps(p_.progress + (j - 1), static_cast<int>(hop + 1));
     __syncwarp();
   }
@@ -312,7 +308,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index hop, int 
       S x = d_.get(k, c) - (v_row_[k] * w + w_row[k] * v);
       if (row(k) == column(c)) x = S(real(x));
       d_.set(k, c, x);
-      if (c == 0 && warp_ == 0 && j + 1 < p_.count && row(k) < rows)
+      if (c == 0 && warp_ == 0 && j + 1 < p_.end && row(k) < rows)
         send(mail(hop, row(k)), x, static_cast<unsigned>(j + 1));
     }
 #pragma unroll
@@ -362,12 +358,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::store_columns(Index r, bool las
 
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::sweep(Index j) {
-  const bool last = j + 1 == p_.count;
-  if (p_.vectors != nullptr) {
-    const Index before = j / p_.group;
-    const Index start = p_.n - 2 - p_.first + p_.b - (before - 1) * p_.group;
-    first_block_ = before == 0 ? 0 : floor_sum(before, p_.b, p_.group, start);
-  }
+  const bool last = j + 1 == p_.end;
+  if (p_.vectors != nullptr) first_block_ = p_.first_block(j);
   start(j);
   keep_reflector(j, 0, h_);
   Index hop = 0;
@@ -414,7 +406,7 @@ void launch(cudaStream_t stream, const Sweeps<S>& sweeps) noexcept {
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * W, bytes);
-  const Index grid = std::min<Index>(Index(processors) * std::max(blocks, 1), sweeps.count);
+  const Index grid = std::min<Index>(Index(processors) * std::max(blocks, 1), sweeps.end - sweeps.begin);
   kernel<<<static_cast<unsigned>(grid), 32 * W, bytes, stream>>>(sweeps);
 }
 
@@ -423,33 +415,19 @@ constexpr std::size_t align(std::size_t bytes) {
 }
 constexpr std::size_t ticket_bytes = 64;
 
-}  // namespace
-
-template <class T>
-void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* segment, T* kept,
-                         void* workspace) noexcept {
-  using S = device::DeviceScalar<T>;
-  if (shape.sweeps <= 0) return;
-  cudaMemsetAsync(workspace, 0, chase_sweeps_workspace<T>(shape.n, shape.bandwidth, shape.sweeps), stream);
+template <class S>
+void launch_chase_by_sweeps(cudaStream_t stream, const ChaseArguments<S>& arguments) noexcept {
   Sweeps<S> p{};
-  p.n = shape.n;
-  p.b = static_cast<int>(shape.bandwidth);
-  p.ld = BandLayout<T>::leading_dimension(shape.bandwidth);
-  p.first = shape.first_sweep;
-  p.count = shape.sweeps;
-  p.group = shape.group;
-  p.band = device::device_cast(segment) + BandLayout<T>::front();
-  if (kept != nullptr) {
-    // Zeros where a reflector does not exist.
-    cudaMemsetAsync(kept, 0, static_cast<std::size_t>(shape.size()) * sizeof(T), stream);
-    p.vectors = device::device_cast(kept);
-    p.taus = p.vectors + shape.tau_offset(0, 0);
-  }
-  auto* const memory = static_cast<unsigned char*>(workspace);
+  static_cast<ChaseArguments<S>&>(p) = arguments;
+  std::byte* const memory = arguments.workspace;
+  const std::size_t counters = ticket_bytes + align(static_cast<std::size_t>(p.end) * sizeof(int));
+  const auto hops = static_cast<std::size_t>(hop_count(p.n, p.b, p.first));
+  cudaMemsetAsync(
+      memory, 0, counters + (hops + 1) * static_cast<std::size_t>(p.b + 1) * mail_words<S> * sizeof(unsigned),
+      stream);
   p.ticket = reinterpret_cast<unsigned*>(memory);
   p.progress = reinterpret_cast<int*>(memory + ticket_bytes);
-  p.mail = reinterpret_cast<unsigned*>(memory + ticket_bytes +
-                                       align(static_cast<std::size_t>(shape.sweeps) * sizeof(int)));
+  p.mail = reinterpret_cast<unsigned*>(memory + counters);
   if constexpr (sizeof(S) == 16) {
     if (p.b <= 32)
       launch<S, 32, 8>(stream, p);
@@ -469,8 +447,53 @@ void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* 
   }
 }
 
-#define TESSERA_INSTANTIATE(T) \
-  template void launch_chase_sweeps<T>(cudaStream_t, const DeviceReflectors&, T*, T*, void*) noexcept;
+/// The first sweep for the kernel by steps: from there on all steps of a sweep fit. The end if there is none.
+template <class S>
+Index first_by_steps(const ChaseArguments<S>& p, ChaseKernel kernel) {
+  const Index together = kernel == ChaseKernel::by_sweeps ? 0 : steps_together<S>(p.b);
+  Index j = 0;
+  while (j < p.end && hop_count(p.n, p.b, p.first + j) > together) ++j;
+  return j;
+}
+
+}  // namespace
+
+template <class T>
+void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* segment, T* kept,
+                         void* workspace, ChaseKernel kernel) noexcept {
+  using S = device::DeviceScalar<T>;
+  if (shape.sweeps <= 0) return;
+  ChaseArguments<S> p{};
+  p.n = shape.n;
+  p.b = static_cast<int>(shape.bandwidth);
+  p.ld = BandLayout<T>::leading_dimension(shape.bandwidth);
+  p.first = shape.first_sweep;
+  p.end = shape.sweeps;
+  p.group = shape.group;
+  p.band = device::device_cast(segment) + BandLayout<T>::front();
+  p.workspace = static_cast<std::byte*>(workspace);
+  if (kept != nullptr) {
+    // Zeros where a reflector does not exist.
+    cudaMemsetAsync(kept, 0, static_cast<std::size_t>(shape.size()) * sizeof(T), stream);
+    p.vectors = device::device_cast(kept);
+    p.taus = p.vectors + shape.tau_offset(0, 0);
+  }
+  const Index first = first_by_steps(p, kernel);
+  if (first > 0) {
+    p.end = first;
+    launch_chase_by_sweeps(stream, p);
+    p.end = shape.sweeps;
+  }
+  if (first == p.end) return;
+  p.begin = first;
+  if (launch_chase_by_steps(stream, p)) return;
+  // Less of the GPU is this process' than it has told: a sweep by itself needs one thread block.
+  launch_chase_by_sweeps(stream, p);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                               \
+  template void launch_chase_sweeps<T>(cudaStream_t, const DeviceReflectors&, T*, T*, void*, \
+                                       ChaseKernel) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail::kernels

@@ -15,6 +15,7 @@ namespace tessera {
 using namespace detail;
 namespace {
 
+using kernels::ChaseKernel;
 using kernels::DeviceReflectors;
 using test::DeviceArray;
 
@@ -69,7 +70,8 @@ Tridiagonal<T> chase_on_cpu(testing::BandProblem<T> p) {
 
 /// Chases in ranges of `range` sweeps; group 0 keeps no reflectors.
 template <class T>
-Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group) {
+Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group,
+                            ChaseKernel kernel = ChaseKernel::chosen) {
   DeviceArray<T> segment(p.segments[0]);
   Tridiagonal<T> kept;
   for (Index first = 0; first + 1 < p.n; first += range) {
@@ -79,7 +81,7 @@ Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group)
     const T nan(std::numeric_limits<RealOf<T>>::quiet_NaN());
     DeviceArray<T> to(std::vector<T>(group > 0 ? std::size_t(shape.size()) : 0, nan));
     kernels::launch_chase_sweeps<T>(nullptr, shape, segment.data(), group > 0 ? to.data() : nullptr,
-                                    workspace.data());
+                                    workspace.data(), kernel);
     EXPECT_EQ(cudaSuccess, cudaDeviceSynchronize());
     if (group == 0) continue;
     kept.shapes.push_back(shape);
@@ -146,7 +148,8 @@ struct Shape {
   Index n, b;
 };
 std::vector<Shape> shapes() {
-  std::vector<Shape> all = {{1, 1}, {1, 8}, {2, 3}, {3, 5}, {33, 64}};
+  // The last one has more steps than fit on a GPU, so that both kernels have a part of it.
+  std::vector<Shape> all = {{1, 1}, {1, 8}, {2, 3}, {3, 5}, {33, 64}, {1300, 2}};
   for (Index n : {2, 3, 5, 33, 64, 65, 129, 200, 517, 1000})
     for (Index b : {1, 2, 3, 8, 31, 32, 33, 64, 100, 128})
       if (b < n) all.push_back({n, b});
@@ -160,32 +163,34 @@ void check_chase(const Shape& s) {
   SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
   auto p = one_segment<T>(s.n, s.b);
   const auto expected = chase_on_cpu(p).values();
-  const Index group = std::min<Index>(s.b, 32);
-  const auto t = chase_on_gpu(p, s.n, group);
-  const auto values = t.values();
-  R norm = std::max(std::abs(expected.front()), std::abs(expected.back()));
-  for (Index i = 0; i < s.n; ++i)
-    ASSERT_NEAR(expected[i], values[i], 10 * std::sqrt(R(s.n)) * precision<T> * norm) << i;
-  EXPECT_LT(residual(p, t), 10 * std::sqrt(double(s.n)) * precision<T>);
-  // Entries that belong to no reflector must be written too, so no NaN remains.
-  for (std::size_t i = 0; i < t.shapes.size(); ++i)
-    for (const T& x : t.kept[i]) ASSERT_EQ(x, x);
+  const R norm = std::max(std::abs(expected.front()), std::abs(expected.back()));
+  for (const ChaseKernel kernel : {ChaseKernel::chosen, ChaseKernel::by_sweeps}) {
+    const auto t = chase_on_gpu(p, s.n, std::min<Index>(s.b, 32), kernel);
+    const auto values = t.values();
+    for (Index i = 0; i < s.n; ++i)
+      ASSERT_NEAR(expected[i], values[i], 10 * std::sqrt(R(s.n)) * precision<T> * norm) << i;
+    EXPECT_LT(residual(p, t), 10 * std::sqrt(double(s.n)) * precision<T>);
+    // Entries that belong to no reflector must be written too, so no NaN remains.
+    for (std::size_t i = 0; i < t.shapes.size(); ++i)
+      for (const T& x : t.kept[i]) ASSERT_EQ(x, x);
+  }
 }
 
 /// The result must be bitwise equal in `repeats` more runs, in ranges of sweeps, and in ranges
 /// without reflectors.
 template <class T>
-void check_ranges(const Shape& s, int repeats, Index range, Index range_without) {
-  SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
+void check_ranges(const Shape& s, int repeats, Index range, Index range_without,
+                  ChaseKernel kernel = ChaseKernel::chosen) {
+  SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b << " kernel " << static_cast<int>(kernel));
   auto p = one_segment<T>(s.n, s.b);
-  const auto t = chase_on_gpu(p, s.n, 8);
+  const auto t = chase_on_gpu(p, s.n, 8, kernel);
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    const auto again = chase_on_gpu(p, s.n, 8);
+    const auto again = chase_on_gpu(p, s.n, 8, kernel);
     EXPECT_EQ(t.d, again.d);
     EXPECT_EQ(t.e, again.e);
     EXPECT_EQ(t.kept, again.kept);
   }
-  const auto ranges = chase_on_gpu(p, range, 7), without = chase_on_gpu(p, range_without, 0);
+  const auto ranges = chase_on_gpu(p, range, 7, kernel), without = chase_on_gpu(p, range_without, 0, kernel);
   EXPECT_EQ(t.d, ranges.d);
   EXPECT_EQ(t.e, ranges.e);
   EXPECT_EQ(t.d, without.d);
@@ -258,8 +263,9 @@ TYPED_TEST(GpuChase, EigenvaluesAndReflectors) {
 }
 
 TYPED_TEST(GpuChase, RunsAndRangesDoNotChangeTheResult) {
-  for (const Shape& s : {Shape{700, 8}, Shape{900, 64}, Shape{611, 33}, Shape{500, 128}})
-    check_ranges<TypeParam>(s, 3, 208, 96);
+  for (const Shape& s : {Shape{700, 8}, Shape{900, 64}, Shape{611, 33}, Shape{500, 128}, Shape{1300, 2}})
+    for (const ChaseKernel kernel : {ChaseKernel::chosen, ChaseKernel::by_sweeps})
+      check_ranges<TypeParam>(s, 3, 208, 96, kernel);
 }
 
 TYPED_TEST(GpuChase, SpecialMatrices) {
@@ -310,7 +316,8 @@ TYPED_TEST(GpuChase, SmallEnoughForRacecheck) {
     check_chase<T>(s);
     if (this->HasFatalFailure()) return;
   }
-  check_ranges<T>({33, 8}, 1, 13, 11);
+  for (const ChaseKernel kernel : {ChaseKernel::chosen, ChaseKernel::by_sweeps})
+    check_ranges<T>({33, 8}, 1, 13, 11, kernel);
   check_scales<T>({33, 8});
   for (const bool bad : {false, true}) {
     check_gather<T>({33, 8}, bad);
