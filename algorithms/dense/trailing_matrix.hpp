@@ -20,7 +20,7 @@ struct ReductionPriority {
 /// The matrix during reduce_to_band: A0, which is not yet reduced, the reflectors in place of what is, and V
 /// and Z of the panels in the current outer block. How it is stored is its own affair; each method inserts
 /// the tasks of one step of the loop in reduce_to_band.cpp, in whose order they are called. A storage whose
-/// task for a panel covers several steps inserts it in factor_panel, and leaves the others empty.
+/// task covers several steps inserts it in the first of them, and leaves the others empty.
 ///
 /// Names as in codelets/dense/two_sided.hpp: H = I - V T V^H is the panel's reflector, Vacc and Zacc are V
 /// and Z of the panels before it in the outer block.
@@ -57,8 +57,8 @@ template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_tiles(Sequence& sequence, TiledMatrix<T>&& a, Index update_width,
                                                   const BandMatrix<T>& band);
 
-/// A0 in one tile, as on one GPU that can hold it: one task a panel (codelets/dense/panel_step.hpp), and one
-/// update a block.
+/// A0 in one tile, as on one GPU that can hold it: one task for all panels of a block
+/// (codelets/dense/panel_step.hpp), and one update a block.
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_one_tile(Sequence& sequence, TiledMatrix<T>&& a,
                                                      Index update_width, const BandMatrix<T>& band);

@@ -26,24 +26,29 @@ class TrailingOneTile final : public TrailingMatrix<T> {
         Data::scratch(runtime, update_workspace_bytes<T>(std::min(a_.layout().tile_rows, n_), kb_));
   }
 
-  void begin_block(Index) override {
+  /// All steps of all panels of the block, as one task.
+  void begin_block(Index column) override {
+    const Index b = band_.bandwidth();
+    const PanelPosition panel{.n = n_, .column = column, .done = 0, .kb = kb_, .b = b};
     vz_.release();
     vz_ = matrix(n_, 2 * kb_);
-  }
-
-  /// All steps of the panel, as one task.
-  void factor_panel(const PanelPosition& panel) override {
-    const Index s = band_.segment_of(panel.column);
-    const Data* t = panel.last() ? nullptr : &t_.emplace_back(matrix(panel.b, panel.b));
-    sequence_.insert(PanelStep<T>{.a = a_.tile(0, 0),
-                                  .vz = vz_,
-                                  .segment = band_.segment(s),
-                                  .workspace = workspace_,
-                                  .t = t,
-                                  .panel = panel,
-                                  .first_column = band_.first_col(s)},
+    std::vector<const Data*> segments, t;
+    const Index end = std::min(column + kb_, n_);
+    for (Index s = band_.segment_of(column); s <= band_.segment_of(end - 1); ++s)
+      segments.push_back(&band_.segment(s));
+    const std::size_t first = t_.size();
+    for (Index c = column; c < end && c + b < n_; c += b) t_.push_back(matrix(b, b));
+    for (std::size_t p = first; p < t_.size(); ++p) t.push_back(&t_[p]);
+    sequence_.insert(PanelSteps<T>{.a = a_.tile(0, 0),
+                                   .vz = vz_,
+                                   .segments = segments,
+                                   .workspace = workspace_,
+                                   .t = t,
+                                   .panel = panel},
                      {.priority = ReductionPriority::panel});
   }
+
+  void factor_panel(const PanelPosition&) override {}
 
   void update(Index row) override {
     sequence_.insert(Rank2kUpdate<T>{.vz_i = vz_,

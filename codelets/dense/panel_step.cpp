@@ -61,7 +61,7 @@ std::size_t panel_step_workspace_bytes(Index n, Index b, Index kb) {
   template void panel_steps::form_z_of_step<T>(const HostContext&, const StepSpace<T>&,                  \
                                                const PanelPosition&, MatrixView<T>, MatrixView<const T>, \
                                                MatrixView<const T>);                                     \
-  TESSERA_DEFINE_TASK(PanelStep<T>)                                                                      \
+  TESSERA_DEFINE_TASK(PanelSteps<T>)                                                                     \
   template std::size_t panel_step_workspace_bytes<T>(Index, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

@@ -40,7 +40,7 @@ void form_z_of_step(const CudaContext& on, const StepSpace<T>& space, const Pane
   template void panel_steps::form_z_of_step<T>(const CudaContext&, const StepSpace<T>&,                  \
                                                const PanelPosition&, MatrixView<T>, MatrixView<const T>, \
                                                MatrixView<const T>);                                     \
-  TESSERA_DEFINE_ON_GPU(PanelStep<T>)
+  TESSERA_DEFINE_ON_GPU(PanelSteps<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

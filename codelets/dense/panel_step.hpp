@@ -7,9 +7,10 @@
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// A whole panel step of reduce_to_band for a matrix in one tile, as one task on a CPU or a GPU: the work of
-/// the tasks of panel_qr.hpp and two_sided.hpp on one panel. On a GPU a panel is a chain of short kernels; a
-/// task for each of them would take longer than the kernel.
+/// The panel steps of reduce_to_band for a matrix in one tile, all of an outer block as one task on a CPU or a GPU:
+/// the work of the tasks of panel_qr.hpp and two_sided.hpp on its panels. On a GPU a panel is a chain of short
+/// kernels; a task for each of them would take longer than the kernel, and one for each panel would leave the GPU
+/// without work for a quarter of the time, until the next has started.
 namespace tessera::detail {
 
 /// The panel in the columns [column, column + b) of an n x n matrix; `done` columns of V and Z are in use in
@@ -22,32 +23,36 @@ struct PanelPosition {
   std::uint32_t footprint() const noexcept { return footprint_of(column, done, kb, b); }
 };
 
-/// Updates the panel with the panels before it in the outer block, copies its diagonal block to the band,
-/// factors the rows below, P = (I - V T V^H) [S R; 0] (S R to the band, V into VZ and into P's place), and
-/// forms Z
-/// (see two_sided.hpp).                       [with m = n - column - b: 2 m^2 b + 12 m done b + 9 m b^2]
-/// | operand   | mode         | shape        | what                                                            |
-/// |-----------|--------------|--------------|-----------------------------------------------------------------|
-/// | a         | read-write   | n x n        | lower triangle; on a GPU both of the trailing part (MirrorLower) |
-/// | vz        | write or add | n x 2 kb     | [V, Z] of the outer block, whose first panel writes it          |
-/// | segment   | read-write   | ld x columns | band segment with the panel's columns, from first_column on      |
-/// | workspace | scratch      | bytes        | panel_step_workspace_bytes                                      |
-/// | t         | write        | b x b        | T; absent if panel.last()                                       |
+/// For each panel of the outer block that begins with `panel`: updates it with the panels before it in the block,
+/// copies its diagonal block to the band, factors the rows below, P = (I - V T V^H) [S R; 0] (S R to the band, V into
+/// VZ and into P's place), and forms Z (see two_sided.hpp).
+///                      [a panel with m = n - column - b: 2 m^2 b + 12 m done b + 9 m b^2]
+/// | operand   | mode       | shape        | what                                                              |
+/// |-----------|------------|--------------|-------------------------------------------------------------------|
+/// | a         | read-write | n x n        | lower triangle; on a GPU both of the trailing part (MirrorLower)   |
+/// | vz        | write      | n x 2 kb     | [V, Z]                                                            |
+/// | segments  | read-write | ld x 2 b     | the band segments with the block's columns (BandMatrix)           |
+/// | workspace | scratch    | bytes        | panel_step_workspace_bytes                                        |
+/// | t         | write      | b x b        | T of each panel but the matrix' last one                          |
 /// Complex: x 4 flops. Sources: those of panel_qr.hpp and two_sided.hpp.
 template <class T>
-struct PanelStep {
-  static constexpr const char* name = "panel_step";
+struct PanelSteps {
+  static constexpr const char* name = "panel_steps";
   ReadWrite<Matrix<T>> a;
-  WriteOrAdd<Matrix<T>> vz;
-  ReadWrite<Matrix<T>> segment;
+  Write<Matrix<T>> vz;
+  OperandList<AccessMode::read_write, Matrix<T>> segments;
   Scratch<Array<char>> workspace;
-  Write<Matrix<T>> t{};
-  PanelPosition panel;
-  Index first_column = 0;
+  WriteAll<Matrix<T>> t;
+  PanelPosition panel;  ///< the first; done = 0
 
+  Index end() const noexcept { return std::min(panel.column + panel.kb, panel.n); }
   double flops() const noexcept {
-    const double m = double(panel.rows()), b = double(panel.b);
-    return flop_factor<T> * m * b * (2 * m + 12 * double(panel.done) + 9 * b);
+    double sum = 0;
+    for (PanelPosition p = panel; p.column < end(); p.column += p.b, p.done += p.b) {
+      const double m = double(p.rows()), b = double(p.b);
+      sum += m * b * (2 * m + 12 * double(p.done) + 9 * b);
+    }
+    return flop_factor<T> * sum;
   }
   std::uint32_t footprint() const noexcept { return panel.footprint(); }
 };

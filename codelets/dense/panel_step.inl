@@ -82,21 +82,34 @@ void bring_up_to_date(const Context& on, const PanelPosition& s, Index first_col
 
 }  // namespace panel_steps
 
-template <class T, class Context>
-void run(const Context& on, const PanelStep<T>& task) {
-  using namespace panel_steps;
-  const PanelPosition& p = task.panel;
-  const auto a = *task.a, vz = *task.vz, segment = *task.segment;
-  const StepSpace<T> space(*task.workspace, p);
-  const Index c = p.column, r = p.row();
-  bring_up_to_date<T>(on, p, task.first_column, a.block(c, c, p.n - c, std::min(p.b, p.n - c)), vz, segment);
-  if (p.last()) return;
+namespace panel_steps {
 
+/// One panel; `t` is not read for the last one.
+template <class T, class Context>
+void step(const Context& on, const PanelPosition& p, MatrixView<T> a, MatrixView<T> vz, MatrixView<T> segment,
+          Index first_column, MatrixView<T> t, const StepSpace<T>& space) {
+  const Index c = p.column, r = p.row();
+  bring_up_to_date<T>(on, p, first_column, a.block(c, c, p.n - c, std::min(p.b, p.n - c)), vz, segment);
+  if (p.last()) return;
   const Index m = p.rows();
   const auto w = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
-  factor_panel<T>(on, p, task.first_column, space, a.block(r, c, m, p.b), vz, segment, *task.t, w);
+  factor_panel<T>(on, p, first_column, space, a.block(r, c, m, p.b), vz, segment, t, w);
   hermitian_product<T>(on, a.block(r, r, m, m), w, 0, y);
   form_z_of_step<T>(on, space, p, vz.block(r, 0, m, 2 * p.kb), w, y);
+}
+
+}  // namespace panel_steps
+
+template <class T, class Context>
+void run(const Context& on, const PanelSteps<T>& task) {
+  PanelPosition p = task.panel;
+  const Index width = 2 * p.b, first_segment = p.column / width;
+  const panel_steps::StepSpace<T> space(*task.workspace, p);
+  for (int k = 0; p.column < task.end(); p.column += p.b, p.done += p.b, ++k) {
+    const Index segment = p.column / width;
+    panel_steps::step<T>(on, p, *task.a, *task.vz, task.segments[static_cast<int>(segment - first_segment)],
+                         segment * width, k < task.t.size() ? task.t[k] : MatrixView<T>{}, space);
+  }
 }
 
 }  // namespace tessera::detail

@@ -40,6 +40,18 @@ __device__ Complex<R> rank_two(Complex<R> v_i, Complex<R> w_i, Complex<R> v_j, C
           rank_two(v_i.im, -w_i.re, v_j.im, w_j.re) + rank_two(w_i.im, -v_i.re, w_j.im, v_j.re)};
 }
 
+/// a b + c in fused operations: the compiler shall not choose them, and so the last bit, anew in each branch.
+__device__ inline float fused(float a, float b, float c) {
+  return __fmaf_rn(a, b, c);
+}
+__device__ inline double fused(double a, double b, double c) {
+  return __fma_rn(a, b, c);
+}
+template <class R>
+__device__ Complex<R> fused(Complex<R> a, Complex<R> b, Complex<R> c) {
+  return {fused(a.re, b.re, fused(-a.im, b.im, c.re)), fused(a.re, b.im, fused(a.im, b.re, c.im))};
+}
+
 /// The shared memory of a thread block, for blocks of order B and W warps. Vectors are by places.
 template <class S, int B, int W>
 struct StepShared {
@@ -233,8 +245,8 @@ __device__ void Stepper<S, B, W>::products() {
   for (int c = 0; c < C; ++c)
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      in_d[k] += d_[k][c] * v_column_[c];
-      in_b[k] += b_[k][c] * v_column_[c];
+      in_d[k] = fused(d_[k][c], v_column_[c], in_d[k]);
+      in_b[k] = fused(b_[k][c], v_column_[c], in_b[k]);
       if (column(c) == first_) {
         shared_.first_d[row(k)] = d_[k][c];
         shared_.first_b[row(k)] = b_[k][c];
@@ -273,8 +285,8 @@ __device__ void Stepper<S, B, W>::sum_products() {
 template <class S, int B, int W>
 __device__ void Stepper<S, B, W>::send_column(Index j, Index hop) {
   if (thread_ >= p_.b) return;
-  const S v = shared_.v[thread_], v_first = shared_.v[first_], w = shared_.y[thread_] + alpha() * v,
-          w_first = shared_.y[first_] + alpha() * v_first;
+  const S v = shared_.v[thread_], v_first = shared_.v[first_], w = fused(S(alpha()), v, shared_.y[thread_]),
+          w_first = fused(S(alpha()), v_first, shared_.y[first_]);
   S x = shared_.first_d[thread_] - rank_two(v, w, v_first, w_first);
   if (thread_ == first_) x = S(real(x));
   send(column_of(hop) + thread_ * mail_words<S>, x, tag(j));
@@ -294,17 +306,17 @@ __device__ void Stepper<S, B, W>::update() {
   S w_row[K], u_row[K];
 #pragma unroll
   for (int k = 0; k < K; ++k) {
-    w_row[k] = shared_.y[row(k)] + alpha() * v_row_[k];
-    u_row[k] = shared_.u[row(k)];
+    w_row[k] = fused(S(alpha()), v_row_[k], shared_.y[row(k)]);
+    u_row[k] = -shared_.u[row(k)];
   }
 #pragma unroll
   for (int c = 0; c < C; ++c) {
-    const S v = v_column_[c], w = shared_.y[column(c)] + alpha() * v;
+    const S v = v_column_[c], w = fused(S(alpha()), v, shared_.y[column(c)]);
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       d_[k][c] -= rank_two(v_row_[k], w_row[k], v, w);
       if (row(k) == column(c)) d_[k][c] = S(real(d_[k][c]));
-      b_[k][c] -= u_row[k] * conj(v);
+      b_[k][c] = fused(u_row[k], conj(v), b_[k][c]);
     }
   }
 }
@@ -319,14 +331,14 @@ __device__ void Stepper<S, B, W>::apply_left(const Reflector<S>& next) {
   for (int c = 0; c < C; ++c) {
     dots[c] = S(R(0));
 #pragma unroll
-    for (int k = 0; k < K; ++k) dots[c] += conj(v[k]) * b_[k][c];
+    for (int k = 0; k < K; ++k) dots[c] = fused(conj(v[k]), b_[k][c], dots[c]);
   }
-  const S mine = conj(next.tau) * warp_sums<C>(dots, lane_);
+  const S mine = -conj(next.tau) * warp_sums<C>(dots, lane_);
 #pragma unroll
   for (int c = 0; c < C; ++c) {
     const S factor = from_lane(mine, c * (32 / C));
 #pragma unroll
-    for (int k = 0; k < K; ++k) b_[k][c] -= v[k] * factor;
+    for (int k = 0; k < K; ++k) b_[k][c] = fused(v[k], factor, b_[k][c]);
   }
 }
 

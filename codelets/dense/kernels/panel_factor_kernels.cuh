@@ -347,6 +347,22 @@ __device__ void multiply_triangles(const DeviceFactor<S>& f, typename M::Shared&
 /// precision.
 inline constexpr double safe_distance = 0.1;
 
+/// Within this distance the square of G - I is below working precision.
+template <class S>
+inline constexpr double first_order_distance = sizeof(Real<S>) == 4 ? 2e-4 : 1e-8;
+
+/// Cholesky factor r = I + U and, in `m`, its inverse I - U of the Hermitian matrix in `m`, which is within
+/// first_order_distance of I: U is the strict upper triangle of m - I and half of its diagonal.
+template <class M, class S, class W>
+__device__ void first_order_cholesky(W (&m)[M::e][M::e], int b, S* r) {
+  M::for_each([&](int p, int q, int i, int j) {
+    if (i >= b || j >= b) return;
+    const W u = i < j ? m[p][q] : i == j ? (m[p][q] - W(1)) * W(0.5) : W(0), one(i == j ? 1. : 0.);
+    r[i + j * b] = narrow<S>(one + u);
+    m[p][q] = one - u;
+  });
+}
+
 /// Second factorisation of a panel in one piece and everything that follows from the top of Q1 (`q1`, ld_q):
 /// r2, r, v1, band, T; x := r2^-1 X, so that V is Q1 x below v1.
 template <class S, class M>
@@ -360,9 +376,9 @@ __global__ void __launch_bounds__(M::threads)
   Wide<S> inverse[M::e][M::e], q[M::e][M::e];
   load_hermitian<M>(inverse, b, [&](int i, int j) { return gram[i + j * b]; });
   const double distance = distance_from_identity<M>(inverse, b, shared);
-  // A NaN fails the comparison.
-  const bool good = cholesky<M, true>(inverse, b, shared, f.r2) && distance <= safe_distance;
-  if (!good) {
+  if (distance <= first_order_distance<S>) {
+    first_order_cholesky<M>(inverse, b, f.r2);
+  } else if (!(cholesky<M, true>(inverse, b, shared, f.r2) && distance <= safe_distance)) {  // or NaN
     if (threadIdx.x == 0) *f.fallback = 1;
     return;
   }

@@ -174,18 +174,19 @@ TYPED_TEST(ColumnGroupCodelets, PanelsAreThoseOfOneTile) {
   ASSERT_TRUE(this->run([&](Sequence& s) {
     s.insert(SetZero<T>{.a = segment_whole});
     s.insert(SetZero<T>{.a = segment});
+    for (Index done = 0; done < kb; done += b) t_whole.push_back(Data::matrix(runtime, b, b, sizeof(T)));
+    const std::vector<const Data*> segments{&segment_whole}, t_list = pointers_to(t_whole);
+    s.insert(PanelSteps<T>{.a = whole,
+                           .vz = vz_whole,
+                           .segments = segments,
+                           .workspace = workspace,
+                           .t = t_list,
+                           .panel = {.n = n, .column = c0, .done = 0, .kb = kb, .b = b}});
     for (Index done = 0; done < kb; done += b) {
       const PanelPosition panel{.n = n, .column = c0 + done, .done = done, .kb = kb, .b = b};
       const Index r = panel.row();
-      for (auto* data : {&t, &t_whole}) data->push_back(Data::matrix(runtime, b, b, sizeof(T)));
+      t.push_back(Data::matrix(runtime, b, b, sizeof(T)));
       for (auto* data : {&v, &z}) data->push_back(Data::bytes(runtime, bytes_from(r)));
-      s.insert(PanelStep<T>{.a = whole,
-                            .vz = vz_whole,
-                            .segment = segment_whole,
-                            .workspace = workspace,
-                            .t = t_whole.back(),
-                            .panel = panel,
-                            .first_column = c0});
       s.insert(GroupPanel<T>{.group = groups[static_cast<std::size_t>(owner)],
                              .vz = vz,
                              .segment = segment,
