@@ -74,14 +74,11 @@ struct Before {
     while ((seen = __reduce_min_sync(0xffffffffu, load_acquire(flag))) < needed) __nanosleep(100);
   }
 };
-/// Makes the rows that the warp has written visible to others. Every lane needs its own fence.
+/// Makes the rows that the warp has written visible to others: what the lanes wrote before they met is released
+/// with the flag.
 __device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
-  __threadfence();
   __syncwarp();
-  if (threadIdx.x % 32 == 0) {
-    __threadfence();
-    store_relaxed(flag, ((order + 1) << 16) + hops);
-  }
+  if (threadIdx.x % 32 == 0) store_release(flag, ((order + 1) << 16) + hops);
 }
 
 // ---- C ----
@@ -93,8 +90,10 @@ struct Strip {
   S* column[M / 8];
   int limit[M / 8];  ///< rows; 0 if the column does not exist
   bool pairs;
+  bool whole;  ///< all columns exist, and pairs
 
-  __device__ Strip(const ApplyShape<S>& a, Index first) : pairs(a.pairs) {
+  __device__ Strip(const ApplyShape<S>& a, Index first)
+      : pairs(a.pairs), whole(a.pairs && first + M <= a.columns) {
 #pragma unroll
     for (int m = 0; m < M / 8; ++m) {
       const Index j = first + threadIdx.x % 32 / 4 + 8 * m;
@@ -137,9 +136,40 @@ struct Strip {
       }
     }
   }
+  /// Stores the first T tiles of the window.
+  template <int T>
+  __device__ void store_tiles(const double (*x)[M / 4], int first) const {
+    if (whole && first + 8 * T <= limit[0]) {
+#pragma unroll
+      for (int m = 0; m < M / 8; ++m) {
+        S* const p = column[m] + row_of(first, 0);
+#pragma unroll
+        for (int tile = 0; tile < T; ++tile) {
+          Pair<S> value;
+          value.x = static_cast<S>(x[tile][2 * m]), value.y = static_cast<S>(x[tile][2 * m + 1]);
+          *reinterpret_cast<Pair<S>*>(p + 8 * tile) = value;
+        }
+      }
+      return;
+    }
+#pragma unroll
+    for (int tile = 0; tile < T; ++tile) store(x[tile], first, tile, first + 8 * T);
+  }
   /// Starts copying T tiles from row `first` on to the thread's places in `copies`.
   template <int T>
   __device__ void start_copy(Pair<S>* copies, int first) const {
+    if (whole && first + 8 * T <= limit[0]) {
+      constexpr int size = 2 * sizeof(S);
+      const unsigned to = shared_address(copies + threadIdx.x % 32);
+#pragma unroll
+      for (int m = 0; m < M / 8; ++m) {
+        const S* const p = column[m] + row_of(first, 0);
+#pragma unroll
+        for (int tile = 0; tile < T; ++tile)
+          thread_copy<size>(to + (tile * (M / 8) + m) * 32 * size, p + 8 * tile, size);
+      }
+      return;
+    }
 #pragma unroll
     for (int tile = 0; tile < T; ++tile) {
       const int row = row_of(first, tile);
@@ -348,10 +378,14 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& str
     apply_hop<K, T, M>(c, tiles, a.zero);
     // The rows of the hop before were written long ago, so the fence takes little time.
     if (hop > 0) publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hop));
-    const int stop = last ? first + shift + K::carry_rows : first + shift;
+    if (Slide && !last) {
+      mine.template store_tiles<T>(c, first);
+    } else {
+      const int stop = last ? first + shift + K::carry_rows : first + shift;
 #pragma unroll
-    for (int t = 0; t < K::window; ++t)
-      if (t < T || last) mine.store(c[t], first, t, stop);
+      for (int t = 0; t < K::window; ++t)
+        if (t < T || last) mine.store(c[t], first, t, stop);
+    }
     if constexpr (Slide) {
 #pragma unroll
       for (int t = 0; t < 2 * K::groups; ++t)

@@ -105,8 +105,8 @@ __device__ inline unsigned load_acquire(const unsigned* flag) {
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
   return value;
 }
-__device__ inline void store_relaxed(unsigned* flag, unsigned value) {
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+__device__ inline void store_release(unsigned* flag, unsigned value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
 }  // namespace tessera::detail::kernels::apply_chase_detail

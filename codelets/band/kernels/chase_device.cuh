@@ -140,6 +140,27 @@ __device__ inline double larger(double x, double scale) {
   return fabs(x) > scale ? fabs(x) : scale;
 }
 
+/// Square root and its reciprocal, and reciprocal, to about a unit in the last place, of numbers far from the ends of
+/// the range. In double precision this is a fraction of what exact roots and divisions take; every step waits for it.
+__device__ inline void square_root(float x, float& root, float& reciprocal) {
+  root = sqrtf(x);
+  reciprocal = 1.f / root;
+}
+__device__ inline void square_root(double x, double& root, double& reciprocal) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  for (int step = 0; step < 2; ++step) y = fma(y, fma(-0.5 * x * y, y, 0.5), y);
+  root = x * y;
+  root = fma(fma(-root, root, x), 0.5 * y, root);
+  reciprocal = y;
+}
+__device__ inline float reciprocal_of(float x) {
+  return 1.f / x;
+}
+__device__ inline double reciprocal_of(double x) {
+  return device::fast_reciprocal(x);
+}
+
 /// LAPACK's larfg for x (b numbers in shared memory, of which number `first` is the first; tail is the sum of
 /// squares of the others), by all threads of the block. If squares over- or underflow, x is scaled.
 template <class S>
@@ -163,13 +184,15 @@ __device__ Reflector<S> generate(S* x, Real<S> tail, int b, int first = 0) {
   }
   const R re = real(head), im = imag(head);
   if (tail == R(0) && (im == R(0) || scale == R(0))) return {S(R(0)), S(R(0)), re * scale};
-  const R length = sqrt(norm(head) + tail);
-  const R beta = re > R(0) ? -length : length, d = re - beta;
+  R length, inverse_length;
+  square_root(norm(head) + tail, length, inverse_length);
+  const R beta = re > R(0) ? -length : length, inverse_beta = re > R(0) ? -inverse_length : inverse_length,
+          d = re - beta;
   if constexpr (device::is_complex_scalar<S>) {
-    const R square = d * d + im * im;
-    return {S((beta - re) / beta, -im / beta), S(d / square, -im / square), beta * scale};
+    const R inverse = reciprocal_of(d * d + im * im);
+    return {S(R(1) - re * inverse_beta, -im * inverse_beta), S(d * inverse, -im * inverse), beta * scale};
   } else {
-    return {(beta - re) / beta, R(1) / d, beta * scale};
+    return {R(1) - re * inverse_beta, reciprocal_of(d), beta * scale};
   }
 }
 
