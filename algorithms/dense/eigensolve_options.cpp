@@ -87,6 +87,8 @@ SolverPlace place_of(const Runtime& runtime, const Problem& problem) {
   return {.workers = problem.workers,
           .ranks = runtime.size(),
           .gpu_driver = problem.gpus > 0 && runtime.size() == 1,
+          .complex = is_complex<T>,
+          .single = sizeof(RealOf<T>) == 4,
           .cached = static_cast<double>(runtime.info().l3_bytes) / sizeof(T)};
 }
 

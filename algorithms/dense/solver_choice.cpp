@@ -9,9 +9,13 @@ namespace tessera::detail {
 
 namespace {
 
-/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages: from here on two
-/// stages are faster in double precision, with and without vectors. The other types use the same bound.
-constexpr Index largest_driver_order = 2300;
+/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages. A complex chase takes longer
+/// steps, and most in single precision, where the driver's products are twice as fast and ours are not.
+Index largest_driver_order(Index n, Index wanted, const SolverPlace& place) {
+  if (!place.complex) return 700;
+  if (wanted <= n / 2) return 1100;
+  return place.single ? 2300 : 1300;
+}
 
 /// Up to so many workers LAPACK and one stage hold out longer: tasks are small for more of them.
 constexpr int few_workers = 4;
@@ -40,7 +44,8 @@ Solver choose_on_cpus(Index n, Index wanted, const SolverPlace& place) {
 }  // namespace
 
 Solver choose_solver(Index n, Index wanted, const SolverPlace& place) {
-  if (place.gpu_driver) return n <= largest_driver_order ? Solver::vendor : Solver::two_stage;
+  if (place.gpu_driver)
+    return n <= largest_driver_order(n, wanted, place) ? Solver::vendor : Solver::two_stage;
   return choose_on_cpus(n, wanted, place);
 }
 

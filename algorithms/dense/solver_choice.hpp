@@ -11,7 +11,8 @@ struct SolverPlace {
   int workers = 1;  ///< of all ranks
   int ranks = 1;
   bool gpu_driver = false;  ///< one process with a GPU, so that Solver::vendor is cuSOLVER's driver
-  double cached = 0;        ///< scalars of the problem's type that fit into a third cache; 0: not known
+  bool complex = false, single = false;  ///< the problem's type: complex, single precision
+  double cached = 0;  ///< scalars of the problem's type that fit into a third cache; 0: not known
 };
 
 /// What Solver::automatic becomes for a problem of order n of which `wanted` eigenvectors are computed (0:

@@ -137,8 +137,9 @@ class Stepper {
   const ChaseArguments<S>& p_;
   StepShared<S, B, W>& shared_;
   const int thread_, lane_, warp_;
-  int first_;  ///< the place of the window's first column
-  Index first_block_ = 0;
+  int first_;              ///< the place of the window's first column
+  Index first_block_ = 0;  ///< of the sweep's group of reflectors that are kept
+  Index in_group_ = 0;     ///< the sweep's number there
   S tau_ = S(R(0));
   S v_row_[K], v_column_[C];
   S d_[K][C], b_[K][C];
@@ -247,11 +248,18 @@ __device__ void Stepper<S, B, W>::products() {
     for (int k = 0; k < K; ++k) {
       in_d[k] = fused(d_[k][c], v_column_[c], in_d[k]);
       in_b[k] = fused(b_[k][c], v_column_[c], in_b[k]);
-      if (column(c) == first_) {
+    }
+  if (warp_ == first_ % W) {
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+      if (column(c) != first_) continue;
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
         shared_.first_d[row(k)] = d_[k][c];
         shared_.first_b[row(k)] = b_[k][c];
       }
     }
+  }
 #pragma unroll
   for (int k = 0; k < K; ++k) {
     shared_.partial[warp_][row(k)] = in_d[k];
@@ -345,34 +353,39 @@ __device__ void Stepper<S, B, W>::apply_left(const Reflector<S>& next) {
 template <class S, int B, int W>
 __device__ void Stepper<S, B, W>::keep_reflector(Index j, Index hop) {
   if (p_.vectors == nullptr) return;
-  if (j == p_.begin || j % p_.group == 0) first_block_ = p_.first_block(j);
-  const Index at = (first_block_ + hop) * p_.group + j % p_.group;
+  const Index at = (first_block_ + hop) * p_.group + in_group_;
   if (thread_ < p_.b) p_.vectors[at * p_.b + number(thread_)] = shared_.v[thread_];
   if (thread_ == 0) p_.taus[at] = tau_;
+  if (++in_group_ < p_.group) return;
+  in_group_ = 0;
+  first_block_ = p_.first_block(j + 1);
 }
 
 /// The window of the next sweep, but for what arrives. With all threads.
 template <class S, int B, int W>
 __device__ void Stepper<S, B, W>::move_window() {
-#pragma unroll
-  for (int k = 0; k < K; ++k)
-    if (row(k) == first_) {
-#pragma unroll
-      for (int c = 0; c < C; ++c) shared_.row[column(c)] = b_[k][c];
-    }
-  __syncthreads();
-#pragma unroll
-  for (int c = 0; c < C; ++c)
+  if (lane_ == first_ % 32) {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      const bool in_row = row(k) == first_, in_column = column(c) == first_;
-      if (in_row)
-        d_[k][c] = b_[k][c];
-      else if (in_column)
-        d_[k][c] = conj(shared_.row[row(k)]);
-      if (in_row && in_column) d_[k][c] = S(R(0));
-      if (in_row || in_column) b_[k][c] = S(R(0));
+      if (row(k) != first_) continue;
+#pragma unroll
+      for (int c = 0; c < C; ++c) {
+        shared_.row[column(c)] = d_[k][c] = b_[k][c];
+        b_[k][c] = S(R(0));
+      }
     }
+  }
+  __syncthreads();
+  if (warp_ != first_ % W) return;
+#pragma unroll
+  for (int c = 0; c < C; ++c) {
+    if (column(c) != first_) continue;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      d_[k][c] = row(k) == first_ ? S(R(0)) : conj(shared_.row[row(k)]);
+      b_[k][c] = S(R(0));
+    }
+  }
 }
 
 template <class S, int B, int W>
@@ -394,6 +407,8 @@ __device__ void Stepper<S, B, W>::body(Index hop) {
   Index r = p_.first + p_.begin + 1 + hop * p_.b;
   if (r >= p_.n) return;
   load_window(r);
+  in_group_ = p_.begin % p_.group;
+  if (p_.vectors != nullptr) first_block_ = p_.first_block(p_.begin);
   for (Index j = p_.begin; j < p_.end && r < p_.n; ++j, ++r, advance()) {
     const bool last = j + 1 == p_.end, more = r + p_.b<p_.n, mailed = j> p_.begin && r + p_.b <= p_.n;
     receive_messages(j, hop, mailed);

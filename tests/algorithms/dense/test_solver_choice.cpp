@@ -10,24 +10,32 @@ namespace {
 
 constexpr double cache_of_32_mib = 32 << 20;
 
-SolverPlace gpu(int workers) {
-  return {.workers = workers, .gpu_driver = true};
+SolverPlace gpu(int workers, bool complex, bool single) {
+  return {.workers = workers, .gpu_driver = true, .complex = complex, .single = single};
 }
 SolverPlace cpus(int workers, double scalar_bytes = 8) {
   return {.workers = workers, .cached = cache_of_32_mib / scalar_bytes};
 }
 
 TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
-  for (const int workers : {1, 16}) {
-    for (const Index n : {1, 64, 200, 1000, 2048}) {
-      EXPECT_EQ(choose_solver(n, n, gpu(workers)), Solver::vendor) << n;
-      EXPECT_EQ(choose_solver(n, 0, gpu(workers)), Solver::vendor) << n;
-    }
-    for (const Index n : {8192, 16384, 65536}) {
-      EXPECT_EQ(choose_solver(n, n, gpu(workers)), Solver::two_stage) << n;
-      EXPECT_EQ(choose_solver(n, 0, gpu(workers)), Solver::two_stage) << n;
-    }
-  }
+  for (const int workers : {1, 16})
+    for (const bool complex : {false, true})
+      for (const bool single : {false, true}) {
+        const SolverPlace place = gpu(workers, complex, single);
+        for (const Index n : {1, 64, 200, 512})
+          for (const Index wanted : {Index(0), n})
+            EXPECT_EQ(choose_solver(n, wanted, place), Solver::vendor) << n;
+        for (const Index n : {4096, 8192, 65536})
+          for (const Index wanted : {Index(0), n})
+            EXPECT_EQ(choose_solver(n, wanted, place), Solver::two_stage) << n;
+      }
+  // Real matrices sooner than complex ones, and those in double precision sooner than single.
+  for (const bool single : {false, true})
+    EXPECT_EQ(choose_solver(1024, 1024, gpu(14, false, single)), Solver::two_stage);
+  EXPECT_EQ(choose_solver(1024, 1024, gpu(14, true, false)), Solver::vendor);
+  EXPECT_EQ(choose_solver(2048, 2048, gpu(14, true, false)), Solver::two_stage);
+  EXPECT_EQ(choose_solver(2048, 2048, gpu(14, true, true)), Solver::vendor);
+  EXPECT_EQ(choose_solver(2048, 0, gpu(14, true, true)), Solver::two_stage);
 }
 
 /// The smallest order for which two stages are chosen.
@@ -47,7 +55,8 @@ TEST(SolverChoice, FewerVectorsNeverFavourTheDriverMore) {
   for (const bool gpu_driver : {true, false})
     for (const int workers : {1, 2, 16})
       for (const double cached : {0.0, 1e5, 4e6, 1e9}) {
-        const SolverPlace place{.workers = workers, .gpu_driver = gpu_driver, .cached = cached};
+        const SolverPlace place{
+            .workers = workers, .gpu_driver = gpu_driver, .complex = workers == 2, .cached = cached};
         const Index all = first_of_two_stages([](Index n) { return n; }, place),
                     some = first_of_two_stages([](Index n) { return n / 10; }, place),
                     none = first_of_two_stages([](Index) { return Index(0); }, place);
