@@ -165,7 +165,7 @@ void choose_gpu_tiles(EigensolveOptions& o, const Problem& problem) {
   // Complex reflectors take twice the registers of the back-transform: with all vectors half the width is
   // faster by more than the reduction then loses.
   const Index wide = complex && wanted > n / 2 ? 32 : 64;
-  if (o.band == 0 && o.tile == 0 && o.update_width == 0) o.band = n >= 1024 ? wide : n >= 256 ? 32 : 0;
+  if (o.band == 0 && o.tile == 0 && o.update_width == 0) o.band = n >= 384 ? wide : n >= 256 ? 32 : 0;
   if (o.band == 0) return;
   const Index largest = one_tile ? std::numeric_limits<Index>::max()
                                  : std::min(square_of(elements / 7), elements / (2 * std::max<Index>(n, 1)));
@@ -173,7 +173,10 @@ void choose_gpu_tiles(EigensolveOptions& o, const Problem& problem) {
     o.update_width = o.band;
     const bool wide_updates = o.column_groups <= 2 && n >= (in_groups ? 24576 : 12288);
     const Index widest = wide_updates ? 1024 : 512;
-    while (o.update_width * 2 <= std::min(largest, widest) && o.update_width * 8 <= n) o.update_width *= 2;
+    // In one tile every block is a task, and starting one costs more than wide corrections of a small matrix.
+    const Index blocks = one_tile && !in_groups ? 1 : 4;
+    while (o.update_width * 2 <= std::min(largest, widest) && o.update_width * 2 * blocks <= n)
+      o.update_width *= 2;
   }
   if (o.tile == 0) {
     const Index wish = in_groups ? 4096 : one_tile ? n : std::clamp<Index>(n / (4 * gpus), 1024, 4096);

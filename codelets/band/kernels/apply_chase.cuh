@@ -235,24 +235,40 @@ template <class K>
 struct Stream {
   unsigned slots, full, empty;  ///< addresses in shared memory
   const char* from;             ///< first block of the item
-  unsigned start = 0;           ///< step with which the item begins; steps count on over the items
   unsigned steps = 0;           ///< of the item
+  /// Of the next step. The slots are filled in turn, also over the ends of items.
+  unsigned slot = 0, turn = 0;
 
-  __device__ void fill(unsigned step) const {
-    const unsigned count = start + step, slot = count % K::slots, turn = count / K::slots;
-    if (turn > 0) barrier_wait(empty + 8 * slot, (turn - 1) & 1);
+  /// Fills a slot with a step of the item.
+  __device__ void fill(unsigned step, unsigned to, unsigned its_turn) const {
+    if (its_turn > 0) barrier_wait(empty + 8 * to, (its_turn - 1) & 1);
     const char* const source = from + static_cast<Index>(step / 2) * (K::v_bytes + K::w_bytes);
     if (step % 2 == 0)
-      bulk_copy(slots + slot * K::slot_bytes, source, K::v_bytes, full + 8 * slot);
+      bulk_copy(slots + to * K::slot_bytes, source, K::v_bytes, full + 8 * to);
     else
-      bulk_copy(slots + slot * K::slot_bytes, source + K::v_bytes, K::w_bytes, full + 8 * slot);
+      bulk_copy(slots + to * K::slot_bytes, source + K::v_bytes, K::w_bytes, full + 8 * to);
+  }
+  /// The first steps of an item, by one thread.
+  __device__ void fill_first() const {
+    unsigned to = slot, its_turn = turn;
+    for (unsigned step = 0; step < min(steps, static_cast<unsigned>(K::ahead)); ++step) {
+      fill(step, to, its_turn);
+      if (++to == K::slots) to = 0, ++its_turn;
+    }
   }
   /// Waits for a step's slot and returns its number. The warps fill the slots in turn.
-  __device__ unsigned begin(unsigned step) const {
-    if (threadIdx.x == step % warps * 32 && step + K::ahead < steps) fill(step + K::ahead);
-    const unsigned count = start + step, slot = count % K::slots;
-    barrier_wait(full + 8 * slot, (count / K::slots) & 1);
-    return slot;
+  __device__ unsigned begin(unsigned step) {
+    static_assert(K::ahead + 2 == K::slots);
+    const unsigned now = slot, its_turn = turn;
+    if (threadIdx.x == step % warps * 32 && step + K::ahead < steps) {
+      if (now < 2)
+        fill(step + K::ahead, now + K::ahead, its_turn);
+      else
+        fill(step + K::ahead, now - 2, its_turn + 1);
+    }
+    if (++slot == K::slots) slot = 0, ++turn;
+    barrier_wait(full + 8 * now, its_turn & 1);
+    return now;
   }
   /// Every lane signals that it has left the slot. One lane for its warp, behind __syncwarp, would suffice
   /// and be slightly faster, but compute-sanitizer's racecheck does not see that order.
@@ -266,13 +282,13 @@ template <class K>
 struct Tiles {
   static constexpr int depth = K::depth;
   static constexpr int v_count = K::v_bytes / 512, w_count = K::w_bytes / 512;
-  const Stream<K>& stream;
+  Stream<K>& stream;
   const unsigned char* slots;
   unsigned step = 0, slot = 0, used = 0;  ///< used: the slot of the step before
   const double2* from = nullptr;
   double2 ring[depth];
 
-  __device__ Tiles(const Stream<K>& stream_, const unsigned char* slots_) : stream(stream_), slots(slots_) {
+  __device__ Tiles(Stream<K>& stream_, const unsigned char* slots_) : stream(stream_), slots(slots_) {
     open();
 #pragma unroll
     for (int i = 0; i < depth; ++i) ring[i] = from[32 * i];
@@ -339,9 +355,8 @@ __device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles,
 /// Applies one bundle to one strip. `order`: the bundle's number in the order of application; `room`: the
 /// warp's shared memory.
 template <class S, class K, int T, int M, bool Slide>
-__device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& stream,
-                                    const unsigned char* slots, unsigned char* room, Index bundle,
-                                    Index order, Index strip) {
+__device__ inline void apply_bundle(const ApplyShape<S>& a, Stream<K>& stream, const unsigned char* slots,
+                                    unsigned char* room, Index bundle, Index order, Index strip) {
   const int hops = static_cast<int>(a.blocks.hops(bundle));
   Before before(a, bundle, order, strip);
   const int shift = Slide ? 8 * T : static_cast<int>(a.blocks.reals * a.blocks.bandwidth);
@@ -428,11 +443,8 @@ __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_const
     if (chunk * warps * M >= a.columns) continue;
     stream.from =
         reinterpret_cast<const char*>(a.data + a.blocks.first_block(bundle) * a.blocks.block_size());
-    stream.start += stream.steps;
     stream.steps = static_cast<unsigned>(a.blocks.hops(bundle) * K::groups * 2);
-    if (threadIdx.x == 0)
-      for (unsigned step = 0; step < min(stream.steps, static_cast<unsigned>(K::ahead)); ++step)
-        stream.fill(step);
+    if (threadIdx.x == 0) stream.fill_first();
     const Index strip = chunk * warps + warp;
     if (strip * M < a.columns)
       apply_bundle<S, K, T, M, Slide>(a, stream, memory, room, bundle, order, strip);

@@ -272,9 +272,14 @@ __device__ void Stepper<S, B, W>::products() {
 template <class S, int B, int W>
 __device__ void Stepper<S, B, W>::sum_products() {
   if (thread_ >= 2 * B) return;
-  S sum = S(R(0));
+  // Two chains of additions take half the time of one.
+  S sum = shared_.partial[0][thread_], other = shared_.partial[1][thread_];
 #pragma unroll
-  for (int w = 0; w < W; ++w) sum += shared_.partial[w][thread_];
+  for (int w = 2; w < W; w += 2) {
+    sum += shared_.partial[w][thread_];
+    other += shared_.partial[w + 1][thread_];
+  }
+  sum += other;
   if (thread_ < B) {
     shared_.y[thread_] = tau_ * sum;
     const R part = warp_sum(real(conj(shared_.v[thread_]) * sum));

@@ -22,7 +22,7 @@ TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
     for (const bool complex : {false, true})
       for (const bool single : {false, true}) {
         const SolverPlace place = gpu(workers, complex, single);
-        for (const Index n : {1, 64, 200, 512})
+        for (const Index n : {1, 64, 200, 400})
           for (const Index wanted : {Index(0), n})
             EXPECT_EQ(choose_solver(n, wanted, place), Solver::vendor) << n;
         for (const Index n : {4096, 8192, 65536})
