@@ -391,7 +391,7 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, Stream<K>& stream, c
         mine.load(c[t], first, t, first + shift + K::carry_rows);
     }
     apply_hop<K, T, M>(c, tiles, a.zero);
-    // For every other hop: a release takes a third of a hop's time, whatever was written before.
+    // For every other hop only: a release waits for the memory system, however long ago the rows were written.
     if (hop > 0 && hop % 2 == 0) publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hop));
     if (Slide && !last) {
       mine.template store_tiles<T>(c, first);
