@@ -31,7 +31,8 @@
 ///
 /// An operand that may be absent is declared with `{}`. S, the shape, is Matrix<T> (the view is a
 /// MatrixView) or Array<T> (a std::span). One piece may stand for several operands of a task.
-/// `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and `WriteAll<S, ...>` any number.
+/// `std::array<Read<S>, n>` has up to n; `ReadAll<S>`, `ReadWriteAll<S>` and `WriteAll<S, ...>` any
+/// number.
 namespace tessera::detail {
 
 /// How a task uses a piece of data.
@@ -167,7 +168,7 @@ using GpuScratch = Operand<Shape, AccessMode::scratch, OperandKind::gpu_scratch>
 template <class Shape>
 using ReadOnHost = Operand<Shape, AccessMode::read, OperandKind::on_host>;
 
-/// Any number of pieces that are read, or written; no other operand of the task is one of them. With several
+/// Any number of pieces that are read, written, or both; no other operand of the task is one of them. With several
 /// shapes they come in groups: one of each shape, and again.
 template <AccessMode access, class... Shapes>
 class OperandList {
@@ -215,6 +216,8 @@ template <class Shape>
 using ReadAll = OperandList<AccessMode::read, Shape>;
 template <class... Shapes>
 using WriteAll = OperandList<AccessMode::write, Shapes...>;
+template <class Shape>
+using ReadWriteAll = OperandList<AccessMode::read_write, Shape>;
 
 /// In the body: the views of all matrices.
 template <class T>

@@ -40,7 +40,7 @@ struct PanelSteps {
   static constexpr const char* name = "panel_steps";
   ReadWrite<Matrix<T>> a;
   Write<Matrix<T>> vz;
-  OperandList<AccessMode::read_write, Matrix<T>> segments;
+  ReadWriteAll<Matrix<T>> segments;
   Scratch<Array<char>> workspace;
   WriteAll<Matrix<T>> t;
   PanelPosition panel;  ///< the first; done = 0

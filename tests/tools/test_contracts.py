@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODES = {"Read": "read", "ReadColumns": "read", "ReadAll": "read", "ReadOnHost": "read, on the host",
-         "Write": "write", "WriteAll": "write", "ReadWrite": "read-write", "Accumulate": "accumulate",
+         "Write": "write", "WriteAll": "write", "ReadWrite": "read-write", "ReadWriteAll": "read-write", "Accumulate": "accumulate",
          "WriteOrAdd": "write or add", "OutputColumns": "write or add",
          "Scratch": "scratch", "GpuScratch": "scratch"}
 NAME = "static constexpr const char* name"
