@@ -9,8 +9,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages. A complex chase takes longer
-/// steps, and most in single precision, where the driver's products are twice as fast and ours are not.
+/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages: from there on those are faster,
+/// as measured for each type (docs/performance/dense.md).
 Index largest_driver_order(Index n, Index wanted, const SolverPlace& place) {
   if (!place.complex) return 400;
   if (wanted <= n / 2) return 1100;

@@ -141,7 +141,7 @@ __device__ inline double larger(double x, double scale) {
 }
 
 /// Square root and its reciprocal, and reciprocal, to about a unit in the last place, of numbers far from the ends of
-/// the range. In double precision this is a fraction of what exact roots and divisions take; every step waits for it.
+/// the range: in double precision without the branches of exact roots and divisions.
 __device__ inline void square_root(float x, float& root, float& reciprocal) {
   root = sqrtf(x);
   reciprocal = 1.f / root;
