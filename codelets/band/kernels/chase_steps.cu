@@ -26,32 +26,6 @@
 namespace tessera::detail::kernels {
 namespace {
 
-/// v_i conj(w_j) + w_i conj(v_j). Without fused operations, in an order that gives the conjugate's bits if i and j
-/// change places: D stays Hermitian to the last bit, and does not depend on the triangle that the band stores.
-__device__ inline float rank_two(float v_i, float w_i, float v_j, float w_j) {
-  return __fadd_rn(__fmul_rn(v_i, w_j), __fmul_rn(w_i, v_j));
-}
-__device__ inline double rank_two(double v_i, double w_i, double v_j, double w_j) {
-  return __dadd_rn(__dmul_rn(v_i, w_j), __dmul_rn(w_i, v_j));
-}
-template <class R>
-__device__ Complex<R> rank_two(Complex<R> v_i, Complex<R> w_i, Complex<R> v_j, Complex<R> w_j) {
-  return {rank_two(v_i.re, w_i.re, v_j.re, w_j.re) + rank_two(v_i.im, w_i.im, v_j.im, w_j.im),
-          rank_two(v_i.im, -w_i.re, v_j.im, w_j.re) + rank_two(w_i.im, -v_i.re, w_j.im, v_j.re)};
-}
-
-/// a b + c in fused operations: the compiler shall not choose them, and so the last bit, anew in each branch.
-__device__ inline float fused(float a, float b, float c) {
-  return __fmaf_rn(a, b, c);
-}
-__device__ inline double fused(double a, double b, double c) {
-  return __fma_rn(a, b, c);
-}
-template <class R>
-__device__ Complex<R> fused(Complex<R> a, Complex<R> b, Complex<R> c) {
-  return {fused(a.re, b.re, fused(-a.im, b.im, c.re)), fused(a.re, b.im, fused(a.im, b.re, c.im))};
-}
-
 /// The shared memory of a thread block, for blocks of order B and W warps. Vectors are by places.
 template <class S, int B, int W>
 struct StepShared {

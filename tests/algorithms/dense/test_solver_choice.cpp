@@ -25,7 +25,7 @@ TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
         for (const Index n : {1, 64, 200, 400})
           for (const Index wanted : {Index(0), n})
             EXPECT_EQ(choose_solver(n, wanted, place), Solver::vendor) << n;
-        for (const Index n : {4096, 8192, 65536})
+        for (const Index n : {4096, 8192, 16384, 65536})
           for (const Index wanted : {Index(0), n})
             EXPECT_EQ(choose_solver(n, wanted, place), Solver::two_stage) << n;
       }
