@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/back_band.hpp>
+#include <tessera/algorithms/dense/split_space.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
@@ -82,7 +83,7 @@ ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index n, 
 }
 
 template <class T>
-void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs<T>& z) {
+void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs<T>& z, bool split_products) {
   if (q.panels() == 0 || z.count() == 0) return;
   const bool in_groups = q.groups.count() > 0;
   const Index n = z.rows(), width = in_groups ? q.groups.columns().block : q.vectors.layout().tile_rows;
@@ -92,6 +93,9 @@ void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs
   const Index panels_at_once = std::clamp<Index>(columns_at_once / q.band, 1, panels_per_column);
   const Data workspace = Data::scratch(
       sequence.runtime(), block_reflector_workspace_bytes<T>(panels_at_once * q.band, z.width()));
+  const SplitSpace split(
+      sequence.runtime(),
+      split_products ? split_reflector_bytes<T>(n, panels_at_once * q.band, z.width()) : 0);
   // All of V, n^2 / 2 elements, is made long before it is needed.
   const bool room =
       n * n / 2 * static_cast<Index>(sizeof(T)) <= sequence.runtime().info().gpu_memory_bytes / 8;
@@ -110,6 +114,7 @@ void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs
                                              .t = h.t,
                                              .c = z.slab(j),
                                              .work = workspace,
+                                             .split = split.operand(),
                                              .first_row = h.first_row,
                                              .rows = h.rows,
                                              .k = h.k,
@@ -137,16 +142,17 @@ void insert_to_general(Sequence& sequence, const TiledMatrix<T>& l, const Column
 }  // namespace
 
 template <class T>
-void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
+void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
+               bool split_products) {
   const auto check = [&] {
     if (reflectors.panels() == 0) return;
     const bool in_groups = reflectors.groups.count() > 0;
     require_rows("z", z, in_groups ? reflectors.groups.columns().n : reflectors.vectors.rows());
   };
-  const std::uint64_t arguments =
-      argument_hash(hash_of(reflectors.vectors), reflectors.panels(), reflectors.band, hash_of(z));
+  const std::uint64_t arguments = argument_hash(hash_of(reflectors.vectors), reflectors.panels(),
+                                                reflectors.band, hash_of(z), split_products);
   collectively(sequence.runtime(), "back_band", arguments, check,
-               [&] { insert_back_band(sequence, std::move(reflectors), z); });
+               [&] { insert_back_band(sequence, std::move(reflectors), z, split_products); });
 }
 
 template <class T>
@@ -159,8 +165,8 @@ void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T
                [&] { insert_to_general(sequence, l, x); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                       \
-  template void back_band<T>(Sequence&, BandReflectors<T>&&, const ColumnSlabs<T>&); \
+#define TESSERA_INSTANTIATE(T)                                                             \
+  template void back_band<T>(Sequence&, BandReflectors<T>&&, const ColumnSlabs<T>&, bool); \
   template void to_general<T>(Sequence&, const TiledMatrix<T>&, const ColumnSlabs<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -15,8 +15,11 @@ namespace tessera::detail {
 /// Flops: 2 n^2 k for k columns (complex: x 4), and n^2 x width of the reflectors for the merged factors.
 /// Priorities: merging 1, applying 0. The reflectors are consumed: their memory is released as they have been
 /// used.
+/// @param split_products  the products of float and complex<float> on GPUs by split operands
+/// (codelets/linalg/split_products.hpp)
 template <class T>
-void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z);
+void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
+               bool split_products = true);
 
 /// X := L^-H X: eigenvectors of the standard problem become those of A x = lambda B x, B = L L^H. Slab by
 /// slab, block rows from the last to the first. Flops: n^2 k (complex: x 4). Priority 0.

@@ -5,6 +5,7 @@
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/band/back_transform_tasks.hpp>
+#include <tessera/codelets/linalg/split_products.hpp>
 #include <tessera/error.hpp>
 
 namespace tessera::detail {
@@ -141,12 +142,14 @@ void BackTransform<T>::apply(Index begin, Index end) {
 /// The reflectors of a GPU's chase: the WY blocks of a whole piece at a time, in one of two buffers, so that
 /// the blocks of the next piece may be formed while those of this one are applied.
 template <class T>
-void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z) {
+void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z,
+                         bool split) {
   Runtime& runtime = sequence.runtime();
   auto& pieces = reflectors.device_pieces();
   const Data workspace = Data::scratch(runtime, kernels::apply_chase_workspace(z.width()));
   Index largest = 0;
-  for (const auto& piece : pieces) largest = std::max(largest, kernels::chase_blocks<T>(piece.shape).size());
+  for (const auto& piece : pieces)
+    largest = std::max(largest, kernels::chase_blocks<T>(piece.shape, split).size());
   Data ring[2];
   for (std::size_t i = 0; i < std::min<std::size_t>(2, pieces.size()); ++i)
     ring[i] = Data::bytes(runtime, static_cast<std::size_t>(largest) * sizeof(double), Data::every_rank);
@@ -158,15 +161,17 @@ void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, con
     const kernels::DeviceReflectors& shape = pieces.back().shape;
     const Data& blocks = ring[(pieces.size() - 1) % 2];
     for (int rank = 0; rank < ranks; ++rank)
-      sequence.insert(FormChaseT<T>{.reflectors = pieces.back().data, .blocks = blocks, .piece = shape},
-                      {.priority = form_priority, .execute_on = rank});
+      sequence.insert(
+          FormChaseT<T>{.reflectors = pieces.back().data, .blocks = blocks, .piece = shape, .split = split},
+          {.priority = form_priority, .execute_on = rank});
     z.prefetch_to_gpus(blocks);
     for (Index j = 0; j < z.count(); ++j)
       sequence.insert(ApplyChase<T>{.workspace = workspace,
                                     .c = z.slab(j),
                                     .blocks = blocks,
                                     .piece = shape,
-                                    .columns = z.slab_cols(j)},
+                                    .columns = z.slab_cols(j),
+                                    .split = split},
                       {.priority = apply_priority});
   }
 }
@@ -198,12 +203,12 @@ void check(const ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z, Reflec
 
 template <class T>
 void insert(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z,
-            ReflectorKernel kernel) {
+            ReflectorKernel kernel, bool split) {
   if (reflectors.size() > 1 && z.count() > 0) {
     if (kernel == ReflectorKernel::one_by_one)
       apply_one_by_one(sequence, reflectors, z);
     else if (!reflectors.device_pieces().empty())
-      apply_device_pieces<T>(sequence, reflectors, z);
+      apply_device_pieces<T>(sequence, reflectors, z, split);
     else
       BackTransform<T>(sequence, reflectors, z).run();
   }
@@ -214,17 +219,20 @@ void insert(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlab
 
 template <class T>
 void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
-                      ReflectorKernel kernel) {
+                      ReflectorKernel kernel, bool split_products) {
+  // Bodies for CPUs know the one form of blocks.
+  const bool split = split_products && splittable<T> && sequence.runtime().gpus() > 0;
   const std::uint64_t arguments =
       argument_hash(reflectors.size(), reflectors.bandwidth(), reflectors.pieces().size(),
-                    reflectors.device_pieces().size(), hash_of(z), kernel);
+                    reflectors.device_pieces().size(), hash_of(z), kernel, split_products);
   collectively(
       sequence.runtime(), "back_tridiagonal", arguments, [&] { check(reflectors, z, kernel); },
-      [&] { insert(sequence, reflectors, z, kernel); });
+      [&] { insert(sequence, reflectors, z, kernel, split); });
 }
 
-#define TESSERA_INSTANTIATE(T) \
-  template void back_tridiagonal<T>(Sequence&, ChaseReflectors<T>&&, const ColumnSlabs<T>&, ReflectorKernel);
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template void back_tridiagonal<T>(Sequence&, ChaseReflectors<T>&&, const ColumnSlabs<T>&, ReflectorKernel, \
+                                    bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

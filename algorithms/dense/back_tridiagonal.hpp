@@ -23,20 +23,22 @@ enum class ReflectorKernel {
 ///
 /// Reflectors of a chase on a GPU (device pieces) are taken a piece at a time, each in one task a slab
 /// (codelets/band/kernels/chase_blocks.hpp); a slab should then be all columns that its GPU owns. Their WY
-/// blocks, two pieces' worth at a time, take 2 to 2.7 times the memory of the reflectors in double precision
-/// (twice that in single, and the same again for complex types).
+/// blocks, two pieces' worth at a time, take 2 to 2.7 times the memory of the reflectors in double precision,
+/// and for split products (twice that for other products of single precision; the same again for complex types).
 ///
 /// Priorities: the sweeps' order counts, later sweeps first; the forming of blocks goes before their
 /// application.
 ///
 /// @param reflectors  read; released piece by piece as the tasks have used them
 /// @param z           n rows; read and written
+/// @param split_products  float and complex<float> after a chase on a GPU: by split operands in half precision,
+/// which suits columns of length one (launch_apply_chase)
 /// @throws InvalidArgument for `one_by_one` where the chase did not run on a GPU or the bandwidth does not
 /// fit
 ///
 /// Flops: 2 n^2 columns nominally (n sweeps of 4 (n - s) a column); complex x 4.
 template <class T>
 void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
-                      ReflectorKernel kernel = ReflectorKernel::blocked);
+                      ReflectorKernel kernel = ReflectorKernel::blocked, bool split_products = true);
 
 }  // namespace tessera::detail

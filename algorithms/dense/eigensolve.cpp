@@ -82,14 +82,19 @@ class Solve {
     ChaseReflectors<T> chase_reflectors;
     sequence_->begin_stage("reduce_to_band");  // 6a
     reduce_to_band<T>(*sequence_, std::move(work), options_.update_width, band,
-                      options_.vectors ? &band_reflectors : nullptr, reduction_groups(options_));
+                      options_.vectors ? &band_reflectors : nullptr, reduction_groups(options_),
+                      options_.split_products);
     sequence_->begin_stage("band_to_tridiagonal");  // 6b
     band_to_tridiagonal<T>(*sequence_, std::move(band), d, e, options_.vectors ? &chase_reflectors : nullptr);
     if (!solve_tridiagonal(d, e)) return;        // 6c
     sequence_->begin_stage("back_tridiagonal");  // 6d
-    back_tridiagonal<T>(*sequence_, std::move(chase_reflectors), result_->vectors);
+    back_tridiagonal<T>(*sequence_, std::move(chase_reflectors), result_->vectors, ReflectorKernel::blocked,
+                        options_.split_products);
     sequence_->begin_stage("back_band");  // 6e
-    back_band<T>(*sequence_, std::move(band_reflectors), result_->vectors);
+    back_band<T>(*sequence_, std::move(band_reflectors), result_->vectors, options_.split_products);
+    // Sums that are rounded towards zero have made the vectors shorter.
+    for (Index j = 0; options_.split_products && j < result_->vectors.count(); ++j)
+      sequence_->insert(NormaliseColumns<T>{.x = result_->vectors.slab(j)});
     to_general_form();
   }
 
@@ -135,7 +140,7 @@ class Solve {
     export_values(eigen.values());
     if (!options_.vectors || hi_ <= lo_) return false;
     make_slabs();
-    eigen.submit_vectors(*sequence_, lo_, hi_, result_->vectors);
+    eigen.submit_vectors(*sequence_, lo_, hi_, result_->vectors, options_.split_products);
     return true;
   }
 

@@ -11,6 +11,7 @@
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
+#include <tessera/codelets/linalg/split_products.hpp>
 #include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 
@@ -253,10 +254,10 @@ Solver solver_from_string(std::string_view name) {
 }
 
 std::uint64_t detail::hash_of(const EigensolveOptions& options) noexcept {
-  const auto& [solver, range, vectors, tile, band, update_width, slab_width, column_groups, keep_factor] =
-      options;
+  const auto& [solver, range, vectors, tile, band, update_width, slab_width, column_groups, split_products,
+               keep_factor] = options;
   return argument_hash(solver, range.kind, range.lo, range.hi, range.above, range.upto, vectors, tile, band,
-                       update_width, slab_width, column_groups, keep_factor);
+                       update_width, slab_width, column_groups, split_products, keep_factor);
 }
 
 Index max_vectors(Index n, const EigensolveOptions& options) noexcept {
@@ -277,6 +278,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
     throw InvalidArgument(
         "solver", "vendor",
         fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_limit(runtime, false)));
+  o.split_products = o.split_products && splittable<T> && gpus && o.solver != Solver::vendor;
   choose_column_groups(o, runtime, n, sizeof(T));
   if (gpus) choose_gpu_tiles(o, problem);
   choose_tiles(o, problem);

@@ -38,19 +38,23 @@ void reduce(TrailingMatrix<T>& a, Index n, Index kb, Index b, bool keep_reflecto
 
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_matrix(Sequence& sequence, TiledMatrix<T>&& a, Index update_width,
-                                                   const BandMatrix<T>& band, int column_groups) {
+                                                   const BandMatrix<T>& band, int column_groups,
+                                                   bool split_products) {
   if (column_groups > 0)
-    return trailing_column_groups<T>(sequence, std::move(a), update_width, band, column_groups);
-  if (a.row_tiles() == 1) return trailing_one_tile<T>(sequence, std::move(a), update_width, band);
-  return trailing_tiles<T>(sequence, std::move(a), update_width, band);
+    return trailing_column_groups<T>(sequence, std::move(a), update_width, band, column_groups,
+                                     split_products);
+  if (a.row_tiles() == 1)
+    return trailing_one_tile<T>(sequence, std::move(a), update_width, band, split_products);
+  return trailing_tiles<T>(sequence, std::move(a), update_width, band, split_products);
 }
 
 template <class T>
 void insert(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
-            BandReflectors<T>* reflectors, int column_groups) {
+            BandReflectors<T>* reflectors, int column_groups, bool split_products) {
   for (Index s = 0; s < band.segment_count(); ++s)
     sequence.insert(SetZero<T>{.a = band.segment(s)}, {.priority = ReductionPriority::panel});
-  const auto trailing = trailing_matrix<T>(sequence, std::move(a), update_width, band, column_groups);
+  const auto trailing =
+      trailing_matrix<T>(sequence, std::move(a), update_width, band, column_groups, split_products);
   reduce(*trailing, band.size(), update_width, band.bandwidth(), reflectors != nullptr);
   if (reflectors) *reflectors = trailing->reflectors();
 }
@@ -84,18 +88,18 @@ void require_gpu_band(const Runtime& runtime, Index band, bool one_tile, int col
 
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
-                    BandReflectors<T>* reflectors, int column_groups) {
-  const std::uint64_t arguments =
-      argument_hash(hash_of(a), update_width, hash_of(band), reflectors != nullptr, column_groups);
+                    BandReflectors<T>* reflectors, int column_groups, bool split_products) {
+  const std::uint64_t arguments = argument_hash(hash_of(a), update_width, hash_of(band),
+                                                reflectors != nullptr, column_groups, split_products);
   collectively(
       sequence.runtime(), "reduce_to_band", arguments,
       [&] { check(sequence.runtime(), a, update_width, band, column_groups); },
-      [&] { insert(sequence, std::move(a), update_width, band, reflectors, column_groups); });
+      [&] { insert(sequence, std::move(a), update_width, band, reflectors, column_groups, split_products); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                              \
   template void reduce_to_band<T>(Sequence&, TiledMatrix<T>&&, Index, const BandMatrix<T>&, \
-                                  BandReflectors<T>*, int);
+                                  BandReflectors<T>*, int, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -47,10 +47,12 @@ struct BandReflectors {
 /// @param reflectors takes over what held `a`; null: values only, it is released as soon as possible.
 /// @param column_groups 0: tile by tile; else A is first dealt to this number of groups of columns, on CPUs
 /// or GPUs (at most max_column_groups; one process).
+/// @param split_products the updates of float and complex<float> on GPUs by split operands
+/// (codelets/linalg/split_products.hpp).
 /// @throws InvalidArgument for sizes that do not divide each other, or a number of groups out of range.
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
-                    BandReflectors<T>* reflectors, int column_groups = 0);
+                    BandReflectors<T>* reflectors, int column_groups = 0, bool split_products = true);
 
 /// A band too wide for the panels of a matrix in several tiles where GPUs work.
 /// @throws InvalidArgument

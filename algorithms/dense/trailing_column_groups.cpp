@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/algorithms/dense/split_space.hpp>
 #include <tessera/algorithms/dense/trailing_matrix.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
@@ -13,7 +14,7 @@ template <class T>
 class TrailingColumnGroups final : public TrailingMatrix<T> {
  public:
   TrailingColumnGroups(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
-                       int groups)
+                       int groups, bool split_products)
       : sequence_(sequence),
         runtime_(sequence.runtime()),
         a_(deal_columns<T>(sequence, std::move(a), update_width, groups)),
@@ -24,7 +25,8 @@ class TrailingColumnGroups final : public TrailingMatrix<T> {
         kb_(columns_.block),
         w_(Data::matrix(runtime_, n_, b_, sizeof(T))),
         workspace_(Data::scratch(runtime_, panel_step_workspace_bytes<T>(n_, b_, kb_))),
-        update_workspace_(Data::scratch(runtime_, update_workspace_bytes<T>(columns_.count(0), kb_))) {
+        update_workspace_(Data::scratch(runtime_, update_workspace_bytes<T>(columns_.count(0), kb_))),
+        split_(runtime_, split_products ? split_update_bytes<T>(n_, columns_.count(0), kb_) : 0) {
     for (int g = 0; g < groups; ++g) vz_.push_back(Data::matrix(runtime_, n_, 2 * kb_, sizeof(T)));
   }
 
@@ -92,7 +94,11 @@ class TrailingColumnGroups final : public TrailingMatrix<T> {
     // The next block's owner first: where groups share a GPU its panels begin the sooner.
     for (const GroupPart& part : parts_from(row, owner_ + 1)) {
       const int g = part.number;
-      GroupUpdate<T> task{.group = a_.group(g), .workspace = update_workspace_, .part = part, .b = b_};
+      GroupUpdate<T> task{.group = a_.group(g),
+                          .workspace = update_workspace_,
+                          .split = split_.operand(),
+                          .part = part,
+                          .b = b_};
       if (g == owner_) {
         task.vz = vz_[at(g)];
       } else {
@@ -134,6 +140,7 @@ class TrailingColumnGroups final : public TrailingMatrix<T> {
   const BandMatrix<T>& band_;
   const Index n_, b_, kb_;
   Data w_, workspace_, update_workspace_;
+  const SplitSpace split_;
   int owner_ = 0;            ///< of the outer block
   std::vector<Data> vz_;     ///< by group
   std::vector<Data> y_;      ///< by group, of one outer block
@@ -146,13 +153,14 @@ class TrailingColumnGroups final : public TrailingMatrix<T> {
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_column_groups(Sequence& sequence, TiledMatrix<T>&& a,
                                                           Index update_width, const BandMatrix<T>& band,
-                                                          int groups) {
-  return std::make_unique<TrailingColumnGroups<T>>(sequence, std::move(a), update_width, band, groups);
+                                                          int groups, bool split_products) {
+  return std::make_unique<TrailingColumnGroups<T>>(sequence, std::move(a), update_width, band, groups,
+                                                   split_products);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                              \
   template std::unique_ptr<TrailingMatrix<T>> trailing_column_groups<T>(Sequence&, TiledMatrix<T>&&, Index, \
-                                                                        const BandMatrix<T>&, int);
+                                                                        const BandMatrix<T>&, int, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

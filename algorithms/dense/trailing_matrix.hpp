@@ -55,13 +55,14 @@ class TrailingMatrix {
 /// A0 in lower tiles: every step is tasks on tiles and tile rows, on all ranks.
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_tiles(Sequence& sequence, TiledMatrix<T>&& a, Index update_width,
-                                                  const BandMatrix<T>& band);
+                                                  const BandMatrix<T>& band, bool split_products);
 
 /// A0 in one tile, as on one GPU that can hold it: one task for all panels of a block
 /// (codelets/dense/panel_step.hpp), and one update a block.
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_one_tile(Sequence& sequence, TiledMatrix<T>&& a,
-                                                     Index update_width, const BandMatrix<T>& band);
+                                                     Index update_width, const BandMatrix<T>& band,
+                                                     bool split_products);
 
 /// A0 dealt to column groups (deal_columns), each for a GPU, in blocks as wide as an update
 /// (codelets/dense/column_groups.hpp has the scheme): 2 tasks a panel on the GPU that owns its columns and
@@ -76,6 +77,6 @@ std::unique_ptr<TrailingMatrix<T>> trailing_one_tile(Sequence& sequence, TiledMa
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_column_groups(Sequence& sequence, TiledMatrix<T>&& a,
                                                           Index update_width, const BandMatrix<T>& band,
-                                                          int groups);
+                                                          int groups, bool split_products);
 
 }  // namespace tessera::detail

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/dense/split_space.hpp>
 #include <tessera/algorithms/dense/trailing_matrix.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
@@ -11,13 +12,15 @@ namespace {
 template <class T>
 class TrailingOneTile final : public TrailingMatrix<T> {
  public:
-  TrailingOneTile(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band)
+  TrailingOneTile(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
+                  bool split_products)
       : sequence_(sequence),
         a_(std::move(a)),
         band_(band),
         n_(a_.rows()),
         kb_(update_width),
-        both_triangles_(keeps_both_triangles<T>(sequence.runtime())) {
+        both_triangles_(keeps_both_triangles<T>(sequence.runtime())),
+        split_(sequence.runtime(), split_products ? split_update_bytes<T>(n_, n_, kb_) : 0) {
     Runtime& runtime = sequence.runtime();
     if (both_triangles_)
       sequence_.insert(MirrorLower<T>{.a = a_.tile(0, 0)}, {.priority = ReductionPriority::panel});
@@ -54,6 +57,7 @@ class TrailingOneTile final : public TrailingMatrix<T> {
     sequence_.insert(Rank2kUpdate<T>{.vz_i = vz_,
                                      .a = a_.tile(0, 0),
                                      .workspace = update_workspace_,
+                                     .split = split_.operand(),
                                      .part = {row, row, n_ - row, n_ - row},
                                      .done = kb_,
                                      .kb = kb_,
@@ -77,6 +81,7 @@ class TrailingOneTile final : public TrailingMatrix<T> {
   const BandMatrix<T>& band_;
   const Index n_, kb_;
   const bool both_triangles_;
+  const SplitSpace split_;
   Data workspace_, update_workspace_;
   Data vz_;              ///< of the outer block
   std::vector<Data> t_;  ///< by panel
@@ -86,13 +91,14 @@ class TrailingOneTile final : public TrailingMatrix<T> {
 
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_one_tile(Sequence& sequence, TiledMatrix<T>&& a,
-                                                     Index update_width, const BandMatrix<T>& band) {
-  return std::make_unique<TrailingOneTile<T>>(sequence, std::move(a), update_width, band);
+                                                     Index update_width, const BandMatrix<T>& band,
+                                                     bool split_products) {
+  return std::make_unique<TrailingOneTile<T>>(sequence, std::move(a), update_width, band, split_products);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                         \
   template std::unique_ptr<TrailingMatrix<T>> trailing_one_tile<T>(Sequence&, TiledMatrix<T>&&, Index, \
-                                                                   const BandMatrix<T>&);
+                                                                   const BandMatrix<T>&, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

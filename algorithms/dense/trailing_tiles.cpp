@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <tessera/algorithms/dense/split_space.hpp>
 #include <tessera/algorithms/dense/trailing_matrix.hpp>
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
@@ -32,7 +33,8 @@ struct TileRow {
 template <class T>
 class TrailingTiles final : public TrailingMatrix<T> {
  public:
-  TrailingTiles(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band)
+  TrailingTiles(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
+                bool split_products)
       : sequence_(sequence),
         runtime_(sequence.runtime()),
         a_(std::move(a)),
@@ -43,7 +45,9 @@ class TrailingTiles final : public TrailingMatrix<T> {
         b_(band.bandwidth()),
         kb_(update_width),
         slots_(std::clamp<Index>(runtime_.common_workers() / 4, 1, 8)),
-        both_triangles_(keeps_both_triangles<T>(runtime_)) {
+        both_triangles_(keeps_both_triangles<T>(runtime_)),
+        split_(runtime_,
+               split_products ? split_update_bytes<T>(std::min(nb_, n_), std::min(nb_, n_), kb_) : 0) {
     for (Index i = 0; i < nt_ && both_triangles_; ++i)
       sequence_.insert(MirrorLower<T>{.a = a_.tile(i, i)}, panel_options);
     workspace_ = Data::scratch(runtime_, panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_));
@@ -175,6 +179,7 @@ class TrailingTiles final : public TrailingMatrix<T> {
                             .vz_j = i == j ? nullptr : &row(j).vz,
                             .a = a_.tile(i, j),
                             .workspace = update_workspace_,
+                            .split = split_.operand(),
                             .part = part_from(i, j, r),
                             .done = kb_,
                             .kb = kb_,
@@ -345,6 +350,7 @@ class TrailingTiles final : public TrailingMatrix<T> {
   const BandMatrix<T>& band_;
   const Index n_, nb_, nt_, b_, kb_, slots_;
   const bool both_triangles_;
+  const SplitSpace split_;
   Data workspace_, update_workspace_;
   Index column_ = 0;           ///< tile column of the outer block
   std::vector<TileRow> rows_;  ///< by tile row, from the outer block's on
@@ -358,13 +364,13 @@ class TrailingTiles final : public TrailingMatrix<T> {
 
 template <class T>
 std::unique_ptr<TrailingMatrix<T>> trailing_tiles(Sequence& sequence, TiledMatrix<T>&& a, Index update_width,
-                                                  const BandMatrix<T>& band) {
-  return std::make_unique<TrailingTiles<T>>(sequence, std::move(a), update_width, band);
+                                                  const BandMatrix<T>& band, bool split_products) {
+  return std::make_unique<TrailingTiles<T>>(sequence, std::move(a), update_width, band, split_products);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                      \
   template std::unique_ptr<TrailingMatrix<T>> trailing_tiles<T>(Sequence&, TiledMatrix<T>&&, Index, \
-                                                                const BandMatrix<T>&);
+                                                                const BandMatrix<T>&, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

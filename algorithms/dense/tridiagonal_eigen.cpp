@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include <tessera/algorithms/dense/split_space.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
@@ -12,6 +13,7 @@
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
+#include <tessera/codelets/linalg/split_products.hpp>
 
 namespace tessera::detail {
 
@@ -262,6 +264,10 @@ struct TridiagonalEigen<T>::VectorPass {
   const TridiagonalEigen& solver;
   Index lo;
   const ColumnSlabs<T>& z;
+  const bool split_products;
+  const SplitSpace split{
+      *solver.runtime_,
+      split_products ? split_product_bytes<Real>({solver.leaf_, tile_columns(), solver.n_}) : 0};
   std::vector<RowBlocks> blocks = std::vector<RowBlocks>(solver.nodes_.size());
 
   void run() {
@@ -374,6 +380,7 @@ struct TridiagonalEigen<T>::VectorPass {
               .packed = block.packed,
               .s = panel(pool),
               .out = tiles.back(),
+              .split = split.operand(),
               .panel = which,
               .block = {.child = block.child, .rows = block.rows, .inner = block.inner}},
           {.priority = update_priority(node.depth)});
@@ -443,7 +450,8 @@ struct TridiagonalEigen<T>::VectorPass {
 };
 
 template <class T>
-void TridiagonalEigen<T>::submit_vectors(Sequence& sequence, Index lo, Index hi, const ColumnSlabs<T>& z) {
+void TridiagonalEigen<T>::submit_vectors(Sequence& sequence, Index lo, Index hi, const ColumnSlabs<T>& z,
+                                         bool split_products) {
   const auto check = [&] {
     if (lo < 0 || hi > n_)
       throw InvalidArgument("range", "[" + std::to_string(lo) + ", " + std::to_string(hi) + ")",
@@ -454,9 +462,9 @@ void TridiagonalEigen<T>::submit_vectors(Sequence& sequence, Index lo, Index hi,
     if (z.cols() != hi - lo)
       throw InvalidArgument("z", std::to_string(z.cols()) + " columns", std::to_string(hi - lo) + " columns");
   };
-  collectively(sequence.runtime(), "TridiagonalEigen::submit_vectors", argument_hash(n_, lo, hi, hash_of(z)),
-               check, [&] {
-                 if (hi > lo) VectorPass{sequence, *this, lo, z}.run();
+  collectively(sequence.runtime(), "TridiagonalEigen::submit_vectors",
+               argument_hash(n_, lo, hi, hash_of(z), split_products), check, [&] {
+                 if (hi > lo) VectorPass{sequence, *this, lo, z, split_products}.run();
                });
 }
 

@@ -59,8 +59,10 @@ class TridiagonalEigen {
 
   /// Submits the eigenvectors of the eigenvalues [lo, hi), ascending from 0, into z: n x (hi - lo), any slab
   /// width, written completely. In the same sequence, or in another one after the values were waited for; as
-  /// often as wanted.
-  void submit_vectors(Sequence& sequence, Index lo, Index hi, const ColumnSlabs<T>& z);
+  /// often as wanted. split_products: products of float on GPUs by split operands
+  /// (codelets/linalg/split_products.hpp).
+  void submit_vectors(Sequence& sequence, Index lo, Index hi, const ColumnSlabs<T>& z,
+                      bool split_products = true);
 
   /// Rows of a leaf and columns of a tile.
   Index leaf() const noexcept { return leaf_; }

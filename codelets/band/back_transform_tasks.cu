@@ -9,14 +9,14 @@ namespace tessera::detail {
 template <class T>
 void run(const DeviceContext& on, const FormChaseT<T>& task) {
   kernels::launch_form_chase_t<T>(on.stream, task.piece, task.reflectors.view().data(),
-                                  task.blocks.view().data());
+                                  task.blocks.view().data(), task.split);
 }
 
 template <class T>
 void run(const DeviceContext& on, const ApplyChase<T>& task) {
   const auto c = *task.c;
   kernels::launch_apply_chase<T>(on.stream, task.piece, task.blocks.view().data(), c.data, c.cols, c.ld,
-                                 task.workspace.view().data());
+                                 task.workspace.view().data(), task.split);
 }
 
 template <class T>

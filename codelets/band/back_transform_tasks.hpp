@@ -25,7 +25,7 @@ double reflector_flops(const kernels::DeviceReflectors& piece, Index columns) no
 /// | operand    | mode  | shape                                           | what                      |
 /// |------------|-------|-------------------------------------------------|---------------------------|
 /// | reflectors | read  | array: piece.size()                             | as ChaseSweeps keeps them |
-/// | blocks     | write | doubles: kernels::chase_blocks<T>(piece).size() | V and W                   |
+/// | blocks     | write | doubles: chase_blocks<T>(piece, split).size()   | V and W                   |
 template <class T>
 struct FormChaseT {
   static constexpr const char* name = "form_chase_t";
@@ -33,6 +33,7 @@ struct FormChaseT {
   Read<Array<T>> reflectors;
   Write<Array<double>> blocks;
   kernels::DeviceReflectors piece;
+  bool split = false;  ///< for products of split operands, on a GPU only
 
   double flops() const noexcept {
     const double g = static_cast<double>(kernels::chase_blocks<T>(piece).group_sweeps());
@@ -62,10 +63,11 @@ struct ApplyChase {
   Read<Array<double>> blocks;
   kernels::DeviceReflectors piece;
   Index columns = 0;
+  bool split = false;  ///< as FormChaseT's
 
   double flops() const noexcept { return reflector_flops<T>(piece, columns); }
   std::uint32_t footprint() const noexcept {
-    return footprint_of(piece.bandwidth, piece.first_sweep, piece.sweeps);
+    return footprint_of(piece.bandwidth, piece.first_sweep, piece.sweeps, split);
   }
 };
 

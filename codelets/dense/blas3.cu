@@ -5,8 +5,8 @@
 #include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/blas3.inl>
-#include <tessera/codelets/dense/kernels/hermitian.hpp>
 #include <tessera/codelets/linalg/cusolver.hpp>
+#include <tessera/codelets/linalg/hermitian.hpp>
 
 namespace tessera::detail {
 

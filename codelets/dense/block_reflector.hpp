@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/common/tile_part.hpp>
+#include <tessera/codelets/linalg/split_products.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// Tasks of back_band and of the back-transform of a generalized problem. The panels of one tile column make
@@ -52,6 +53,7 @@ struct MergeT {
 /// | t       | read       | k x k        | zeros below the diagonal, which GPUs multiply by            |
 /// | c       | read-write | cols columns | the slab                                                    |
 /// | work    | scratch    | array of T   | of block_reflector_workspace_bytes(k, cols)                 |
+/// | split   | scratch    | array        | GPUs: split_reflector_bytes; absent: plain products         |
 template <class T>
 struct ApplyBlockReflector {
   static constexpr const char* name = "apply_block_reflector";
@@ -59,6 +61,7 @@ struct ApplyBlockReflector {
   Read<Matrix<T>> t;
   ReadWrite<Matrix<T>> c;
   Scratch<Array<T>> work;
+  GpuScratch<Array<char>> split{};
   Index first_row = 0, rows = 0, k = 0, cols = 0;
   double flops() const noexcept { return 4.0 * double(rows) * k * cols * flop_factor<T>; }
   std::uint32_t footprint() const noexcept { return footprint_of(rows, k, v.size()); }
@@ -66,6 +69,11 @@ struct ApplyBlockReflector {
 template <class T>
 std::size_t block_reflector_workspace_bytes(Index k, Index cols) noexcept {
   return 2 * sizeof(T) * static_cast<std::size_t>(k) * static_cast<std::size_t>(cols);
+}
+/// For products by split operands (split_products.hpp).
+template <class T>
+std::size_t split_reflector_bytes(Index rows, Index k, Index cols) noexcept {
+  return std::max(split_product_bytes<T>({k, cols, rows}), split_product_bytes<T>({rows, cols, k}));
 }
 
 /// One step of X := L^-H X, with block row k of the lower Cholesky factor: X_k := L_kk^-H X_k, and

@@ -31,10 +31,10 @@ void merge_t(const CudaContext& on, std::span<const MatrixView<const T>> v,
              std::span<const MatrixView<const T>> t_panels, Index b, MatrixView<T> t) noexcept;
 
 /// C := (I - V T V^H) C, T zero below the diagonal; V in pieces (a span or a ReadAll); workspace of 2 k x
-/// (columns of C).
+/// (columns of C); `split`: space for products by split operands, or none.
 template <class T, class Context, class Pieces>
 void apply_block_reflector(const Context& on, const Pieces& v, MatrixView<const T> t, T* workspace,
-                           MatrixView<T> c) {
+                           std::span<char> split, MatrixView<T> c) {
   const Index k = t.cols;
   const auto count = static_cast<int>(v.size());
   if (k == 0) return;
@@ -42,20 +42,21 @@ void apply_block_reflector(const Context& on, const Pieces& v, MatrixView<const 
   Index row = 0;
   for (int p = 0; p < count; ++p) {
     const MatrixView<const T> piece = v[p];
-    la::gemm(on, Op::adjoint, Op::none, 1, piece, c.block(row, 0, piece.rows, c.cols), p == 0 ? 0 : 1, w);
+    gemm_or_split<T>(on, Op::adjoint, Op::none, 1, piece, c.block(row, 0, piece.rows, c.cols), p == 0 ? 0 : 1,
+                     w, split);
     row += piece.rows;
   }
   if constexpr (on_host<Context>) {
     la::trmm(on, Side::left, Uplo::upper, Op::none, Diag::non_unit, 1, t, w);
   } else {  // cuBLAS' triangular product is much slower than its general one
     const MatrixView<T> t_w{workspace + k * c.cols, k, c.cols, k};
-    la::gemm(on, Op::none, Op::none, 1, t, w, 0, t_w);
+    gemm_or_split<T>(on, Op::none, Op::none, 1, t, w, 0, t_w, split);
     w = t_w;
   }
   row = 0;
   for (int p = 0; p < count; ++p) {
     const MatrixView<const T> piece = v[p];
-    la::gemm(on, Op::none, Op::none, -1, piece, w, 1, c.block(row, 0, piece.rows, c.cols));
+    gemm_or_split<T>(on, Op::none, Op::none, -1, piece, w, 1, c.block(row, 0, piece.rows, c.cols), split);
     row += piece.rows;
   }
 }
@@ -92,7 +93,7 @@ void run(const Context& on, const MergeT<T>& task) {
 template <class T, class Context>
 void run(const Context& on, const ApplyBlockReflector<T>& task) {
   const auto slab = *task.c;
-  apply_block_reflector<T>(on, task.v, *task.t, task.work.view().data(),
+  apply_block_reflector<T>(on, task.v, *task.t, task.work.view().data(), task.split.view(),
                            slab.block(task.first_row, 0, task.rows, slab.cols));
 }
 

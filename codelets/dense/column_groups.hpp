@@ -136,6 +136,7 @@ struct GroupFormZ {
 /// | vz        | read       |       | of the owner, which holds all                                            |
 /// | gathered  | write      |       | of another group: V and Z are gathered in it                             |
 /// | workspace | scratch    | array, update_workspace_bytes(columns of the group, kb) |                        |
+/// | split     | scratch    | array, GPUs: split_update_bytes(n, columns of the group, kb); absent: plain products |
 /// | v, z      | read       |       | V and Z, panel by panel; none for the owner                              |
 template <class T>
 struct GroupUpdate {
@@ -144,6 +145,7 @@ struct GroupUpdate {
   Read<Matrix<T>> vz{};
   Write<Matrix<T>> gathered{};
   Scratch<Array<T>> workspace;
+  GpuScratch<Array<char>> split{};
   ReadAll<Array<T>> v{}, z{};
   GroupPart part;
   Index b = 0;

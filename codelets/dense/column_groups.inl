@@ -108,8 +108,8 @@ void run(const Context& on, const GroupUpdate<T>& task) {
   const Index cols = group.cols - first;
   const MatrixView<T> right = matrix_in(*task.workspace, cols, 2 * kb);
   exchanged_rows<T>(on, vz, part.columns, part.number, first, right);
-  la::gemm(on, Op::none, Op::adjoint, -1, vz.block(row, 0, m, 2 * kb), right, 1,
-           group.block(row, first, m, cols));
+  gemm_or_split<T>(on, Op::none, Op::adjoint, -1, vz.block(row, 0, m, 2 * kb), right, 1,
+                   group.block(row, first, m, cols), task.split.view());
 }
 
 }  // namespace tessera::detail

@@ -114,13 +114,26 @@ void run(const HostContext&, const ScaleByRoot<T>& task) {
     for (Index i = 0; i < x.rows; ++i) x(i, j) *= root;
 }
 
+template <class T>
+void run(const HostContext&, const NormaliseColumns<T>& task) {
+  const auto x = *task.x;
+  for (Index j = 0; j < x.cols; ++j) {
+    double squares = 0;
+    for (Index i = 0; i < x.rows; ++i) squares += double(real_part(x(i, j) * conjugate(x(i, j))));
+    if (squares == 0) continue;
+    const auto factor = static_cast<RealOf<T>>(1 / std::sqrt(squares));
+    for (Index i = 0; i < x.rows; ++i) x(i, j) *= factor;
+  }
+}
+
 TESSERA_DEFINE_TASK(CopyBytes)
 #define TESSERA_DEFINE(T)               \
   TESSERA_DEFINE_TASK(MaxAbs<T>)        \
   TESSERA_DEFINE_TASK(CheckDiagonal<T>) \
   TESSERA_DEFINE_TASK(CopyTile<T>)      \
   TESSERA_DEFINE_TASK(CopyCyclic<T>)    \
-  TESSERA_DEFINE_TASK(ScaleByRoot<T>)
+  TESSERA_DEFINE_TASK(ScaleByRoot<T>)   \
+  TESSERA_DEFINE_TASK(NormaliseColumns<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 #define TESSERA_DEFINE_REAL(R)         \
   TESSERA_DEFINE_TASK(ChooseScale<R>)  \

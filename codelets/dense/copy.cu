@@ -195,6 +195,23 @@ __global__ void __launch_bounds__(threads) scale_by_root_kernel(const Real<S>* s
   for (Index j = blockIdx.y; j < x.cols; j += gridDim.y) x.data[i + j * x.ld] = root * x.data[i + j * x.ld];
 }
 
+/// A thread block for a column.
+template <class S>
+__global__ void __launch_bounds__(threads) normalise_columns_kernel(MatrixView<S> x) {
+  __shared__ double parts[threads / 32];
+  S* const column = x.data + blockIdx.x * x.ld;
+  double squares = 0;
+  for (Index i = threadIdx.x; i < x.rows; i += threads) squares += real(conj(column[i]) * column[i]);
+  squares = warp_sum(squares);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = squares;
+  __syncthreads();
+  squares = 0;
+  for (const double part : parts) squares += part;
+  if (squares == 0) return;
+  const auto factor = static_cast<Real<S>>(1 / sqrt(squares));
+  for (Index i = threadIdx.x; i < x.rows; i += threads) column[i] = factor * column[i];
+}
+
 template <class S>
 __global__ void __launch_bounds__(threads)
     copy_cyclic_kernel(MatrixView<const S> in, CyclicIndices rows, CyclicIndices cols, MatrixView<S> out) {
@@ -279,6 +296,12 @@ void launch_scale_by_root(cudaStream_t stream, const RealOf<T>* scale, MatrixVie
   scale_by_root_kernel<<<grid, threads, 0, stream>>>(scale, device_view(x));
 }
 
+template <class T>
+void launch_normalise_columns(cudaStream_t stream, MatrixView<T> x) {
+  if (x.rows == 0 || x.cols == 0) return;
+  normalise_columns_kernel<<<static_cast<unsigned>(x.cols), threads, 0, stream>>>(device_view(x));
+}
+
 #define TESSERA_INSTANTIATE(T)                                                                         \
   template void launch_max_abs<T>(cudaStream_t, MatrixView<const T>, Uplo, Index, Index, RealOf<T>*,   \
                                   long long*);                                                         \
@@ -287,7 +310,8 @@ void launch_scale_by_root(cudaStream_t stream, const RealOf<T>* scale, MatrixVie
                                Index, Index);                                                          \
   template void launch_copy_cyclic<T>(cudaStream_t, MatrixView<const T>, const CyclicIndices&,         \
                                       const CyclicIndices&, MatrixView<T>);                            \
-  template void launch_scale_by_root<T>(cudaStream_t, const RealOf<T>*, MatrixView<T>);
+  template void launch_scale_by_root<T>(cudaStream_t, const RealOf<T>*, MatrixView<T>);                \
+  template void launch_normalise_columns<T>(cudaStream_t, MatrixView<T>);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #define TESSERA_INSTANTIATE_REAL(R)                                                        \
   template void launch_choose_scale<R>(cudaStream_t, std::span<const R* const>, R*, bool); \
@@ -354,13 +378,19 @@ void run(const DeviceContext& on, const ScaleByRoot<T>& task) {
   device::launch_scale_by_root<T>(on.stream, task.scale.view().data(), *task.x);
 }
 
+template <class T>
+void run(const DeviceContext& on, const NormaliseColumns<T>& task) {
+  device::launch_normalise_columns<T>(on.stream, *task.x);
+}
+
 TESSERA_DEFINE_ON_GPU(CopyBytes)
 #define TESSERA_DEFINE(T)                 \
   TESSERA_DEFINE_ON_GPU(MaxAbs<T>)        \
   TESSERA_DEFINE_ON_GPU(CheckDiagonal<T>) \
   TESSERA_DEFINE_ON_GPU(CopyTile<T>)      \
   TESSERA_DEFINE_ON_GPU(CopyCyclic<T>)    \
-  TESSERA_DEFINE_ON_GPU(ScaleByRoot<T>)
+  TESSERA_DEFINE_ON_GPU(ScaleByRoot<T>)   \
+  TESSERA_DEFINE_ON_GPU(NormaliseColumns<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 #define TESSERA_DEFINE_REAL(R)           \
   TESSERA_DEFINE_ON_GPU(ChooseScale<R>)  \

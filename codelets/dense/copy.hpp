@@ -154,6 +154,16 @@ struct ScaleByRoot {
   ReadWrite<Matrix<T>> x;
 };
 
+/// x_j := x_j / |x_j| for the columns of X; a column of zeros stays.
+/// | operand | mode       | shape          | what            |
+/// |---------|------------|----------------|-----------------|
+/// | x       | read-write | matrix         |                 |
+template <class T>
+struct NormaliseColumns {
+  static constexpr const char* name = "normalise_columns";
+  ReadWrite<Matrix<T>> x;
+};
+
 }  // namespace tessera::detail
 
 /// The kernels of these tasks on a GPU. All pointers are device memory, and the functions enqueue on the
@@ -195,5 +205,9 @@ void launch_divide_by(CUstream_st* stream, const R* values, const R* scale, Inde
 /// X := sqrt(*scale) X.
 template <class T>
 void launch_scale_by_root(CUstream_st* stream, const RealOf<T>* scale, MatrixView<T> x);
+
+/// x_j := x_j / |x_j|, the squares summed in double.
+template <class T>
+void launch_normalise_columns(CUstream_st* stream, MatrixView<T> x);
 
 }  // namespace tessera::detail::device

@@ -152,20 +152,24 @@ void inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> piece
 
 template <class T>
 void launch_subtract_pair(const CudaContext& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j,
-                          Index done, Index kb, T* workspace, MatrixView<T> c) noexcept {
+                          Index done, Index kb, T* workspace, std::span<char> split,
+                          MatrixView<T> c) noexcept {
   if (workspace && done == kb)
-    la::gemm(on, Op::none, Op::adjoint, -1, vz_i, exchange<T>(on, vz_j, kb, workspace), 1, c);
+    gemm_or_split<T>(on, Op::none, Op::adjoint, -1, vz_i, exchange<T>(on, vz_j, kb, workspace), 1, c, split);
   else
     subtract_pair<T>(on, vz_i, vz_j, done, kb, c);
 }
 
 template <class T>
 void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index done, Index kb,
-                             T* workspace, MatrixView<T> c) noexcept {
+                             T* workspace, std::span<char> split, MatrixView<T> c) noexcept {
   // cuBLAS' own rank-2k update is faster for small orders only.
   constexpr Index small = 8192;
   const auto v = vz.block(0, 0, c.rows, done), z = vz.block(0, kb, c.rows, done);
-  if (c.rows <= small) {
+  if (workspace && done == kb && !split.empty() && worth_splitting<T>({c.rows, c.rows, 2 * kb})) {
+    if constexpr (splittable<T>)
+      split_subtract_lower_product<T>(on, vz, exchange<T>(on, vz, kb, workspace), c, split);
+  } else if (c.rows <= small) {
     la::her2k(on, Uplo::lower, Op::none, -1, v, z, 1, c);
   } else if (workspace && done == kb) {
     subtract_lower_product<T>(on, vz, exchange<T>(on, vz, kb, workspace), c);
@@ -192,11 +196,12 @@ void run(const DeviceContext& on, const Rank2kUpdate<T>& task) {
   const auto vz_i = task.vz_i.view().block(part.row, 0, part.rows, 2 * task.kb);
   const auto c = part.of(*task.a);
   T* workspace = task.workspace.view().data();
+  const std::span<char> split = task.split.view();
   if (task.diagonal())
-    launch_hermitian_update<T>(on, vz_i, task.done, task.kb, workspace, c);
+    launch_hermitian_update<T>(on, vz_i, task.done, task.kb, workspace, split, c);
   else
     launch_subtract_pair<T>(on, vz_i, task.vz_j.view().block(part.col, 0, part.cols, 2 * task.kb), task.done,
-                            task.kb, workspace, c);
+                            task.kb, workspace, split, c);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \
@@ -205,9 +210,9 @@ void run(const DeviceContext& on, const Rank2kUpdate<T>& task) {
   template void inner_sum<T>(const CudaContext&, std::span<const MatrixView<const T>>, Index, Index, Index,  \
                              MatrixView<T>) noexcept;                                                        \
   template void launch_subtract_pair<T>(const CudaContext&, MatrixView<const T>, MatrixView<const T>, Index, \
-                                        Index, T*, MatrixView<T>) noexcept;                                  \
+                                        Index, T*, std::span<char>, MatrixView<T>) noexcept;                 \
   template void launch_hermitian_update<T>(const CudaContext&, MatrixView<const T>, Index, Index, T*,        \
-                                           MatrixView<T>) noexcept;                                          \
+                                           std::span<char>, MatrixView<T>) noexcept;                         \
   template void copy_to_band<T>(const CudaContext&, MatrixView<const T>, const BandPlace&,                   \
                                 MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

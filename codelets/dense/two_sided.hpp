@@ -5,6 +5,7 @@
 #include <span>
 
 #include <tessera/codelets/common/tile_part.hpp>
+#include <tessera/codelets/linalg/split_products.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Tasks of the two-sided, double-blocked update in reduce_to_band. With H = I - V T V^H, W = V T and Y =
@@ -171,6 +172,7 @@ struct PanelUpdate {
 /// | vz_j      | read       | rows x 2 kb | V_j and Z_j; absent on the diagonal                                |
 /// | a         | read-write | matrix      | the tile; on the diagonal the lower triangle                       |
 /// | workspace | scratch    | array       | GPUs: update_workspace_bytes(largest number of columns of a part, kb) |
+/// | split     | scratch    | array       | GPUs: split_update_bytes of the largest part; absent: plain products  |
 /// The GPU puts [Z V] into the work space and makes one product [V Z] [Z V]^H.
 template <class T>
 struct Rank2kUpdate {
@@ -179,6 +181,7 @@ struct Rank2kUpdate {
   Read<Matrix<T>> vz_j{};
   ReadWrite<Matrix<T>> a;
   GpuScratch<Array<T>> workspace{};
+  GpuScratch<Array<char>> split{};
   TilePart part;
   Index done = 0, kb = 0;
   bool both_triangles = false;  ///< keeps_both_triangles: also updates the upper triangle of a diagonal tile
@@ -191,6 +194,11 @@ struct Rank2kUpdate {
 };
 template <class T>
 std::size_t update_workspace_bytes(Index rows, Index kb) noexcept;
+/// For an update of rows x cols elements by split operands (split_products.hpp).
+template <class T>
+std::size_t split_update_bytes(Index rows, Index cols, Index kb) noexcept {
+  return split_product_bytes<T>({rows, cols, 2 * kb});
+}
 
 /// A := 0.
 /// | operand | mode  | shape                    | what                                                         |
@@ -268,14 +276,16 @@ void launch_tall_inner_products(const CudaContext& on, MatrixView<const T> vz, M
                                 MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept;
 
 /// C := C - V_i Z_j^H - Z_i V_j^H with the first `done` columns of V and Z; VZ_i has the rows of C, VZ_j has
-/// as many rows as C has columns. With a workspace of 2 kb x (columns of C) and done = kb it is one product.
+/// as many rows as C has columns. With a workspace of 2 kb x (columns of C) and done = kb it is one product,
+/// by split operands where there is space for them.
 template <class T>
 void launch_subtract_pair(const CudaContext& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j,
-                          Index done, Index kb, T* workspace, MatrixView<T> c) noexcept;
+                          Index done, Index kb, T* workspace, std::span<char> split,
+                          MatrixView<T> c) noexcept;
 
-/// C := C - V Z^H - Z V^H, C Hermitian, both triangles; workspace as above.
+/// C := C - V Z^H - Z V^H, C Hermitian, both triangles; workspace and split as above.
 template <class T>
 void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index done, Index kb,
-                             T* workspace, MatrixView<T> c) noexcept;
+                             T* workspace, std::span<char> split, MatrixView<T> c) noexcept;
 
 }  // namespace tessera::detail

@@ -7,10 +7,10 @@
 
 #include <vector>
 
-#include <tessera/codelets/dense/kernels/hermitian.hpp>
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/codelets/linalg/hermitian.hpp>
 
 namespace tessera::detail {
 

@@ -4,6 +4,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
+#include <tessera/codelets/linalg/split_products.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera::detail::divide_and_conquer {
@@ -58,9 +59,9 @@ void run(const DeviceContext& on, const UpdateRows<R>& task) {
   const MatrixView<const R> packed = *task.packed, s = *task.s;
   const MatrixView<R> out = *task.out;
   if (roots.count > 0 && inner > 0)
-    la::gemm(on, Op::none, Op::none, 1, packed.block(0, 0, rows, inner),
-             s.block(header.first_pole_slot(child), 0, inner, roots.count), 0,
-             out.block(0, 0, rows, roots.count));
+    gemm_or_split<R>(on, Op::none, Op::none, 1, packed.block(0, 0, rows, inner),
+                     s.block(header.first_pole_slot(child), 0, inner, roots.count), 0,
+                     out.block(0, 0, rows, roots.count), task.split.view());
   if (roots.count < end - begin || inner == 0)
     kernels::launch_spread_columns(on.stream, m, task.record.view().data(), child, rows, packed.data,
                                    packed.ld, begin, end, roots.first, inner > 0 ? roots.count : 0, out.data,

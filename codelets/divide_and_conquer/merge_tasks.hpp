@@ -218,6 +218,7 @@ struct ChildRows {
 /// | packed  | read              | matrix of R, at least rows x m    | by PackRows       |
 /// | s       | read              | matrix of R, at least m x columns | by SecularVectors |
 /// | out     | write             | matrix of R, rows x columns       | new rows          |
+/// | split   | scratch           | array, split_product_bytes        | GPUs; absent: plain products |
 template <class R>
 struct UpdateRows {
   static constexpr const char* name = "tridiagonal_update_rows";
@@ -226,6 +227,7 @@ struct UpdateRows {
   Read<Array<char>> record;
   Read<Matrix<R>> packed, s;
   Write<Matrix<R>> out;
+  GpuScratch<Array<char>> split{};
   MergePanel panel;
   ChildRows block;
 

@@ -6,13 +6,13 @@ steps of the two stages apart, as Figs. 4 to 7 of Yu et al., Comput. Phys. Commu
 import os
 import statistics
 
-from picture import (GRID, INK, OURS, PEER, PEER_LIGHT, SOFT, Picture, axes, caption, draw_seconds, legend, nice_step,
-                     one_of_each, same_machine, say, short)
+from picture import (GRID, INK, OURS, OURS_LIGHT, PEER, PEER_LIGHT, SOFT, Picture, axes, caption, draw_seconds, legend,
+                     nice_step, one_of_each, same_machine, say, short)
 
 STEPS = (("reduce_to_band", "full to band"), ("band_to_tridiagonal", "band to tridiagonal"),
          ("tridiagonal_eigen", "tridiagonal eigenproblem"), ("back_tridiagonal", "vectors: tridiagonal to band"),
          ("back_band", "vectors: band to full"))
-STEP_COLORS = (OURS, "#2f7d32", SOFT, PEER_LIGHT, PEER)
+STEP_COLORS = (OURS, OURS_LIGHT, SOFT, PEER_LIGHT, PEER)
 FORWARD = ("reduce_to_band", "band_to_tridiagonal", "tridiagonalize")
 BACKWARD = ("back_tridiagonal", "back_band", "back_one_stage")
 TYPES = {"s": "float", "d": "double", "c": "complex float", "z": "complex double"}
@@ -36,6 +36,15 @@ def device(record):
     return "GPU" if record.machine.get("cuda_workers") else "CPUs"
 
 
+def of_several(record):
+    """Of the records over the number of GPUs, one GPU among them."""
+    return record.machine.get("cuda_workers", 0) > 1 or os.path.basename(record.path).startswith("gpus_")
+
+
+def two_types(records):
+    return [type_ for type_ in "dzsc" if any(record.option("type", "d") == type_ for record in records)][:2]
+
+
 def linear_top(values):
     step = nice_step(max(values), 5)
     return step * -(-max(values) * 1.02 // step), step
@@ -56,26 +65,50 @@ def panel(picture, series, left, right, top, bottom, title, label):
     picture.text((left + right) / 2, bottom + 34, label, size=12, anchor="middle")
     for color, dashed, points in series:
         picture.curve([(x_of(x), y_of(value)) for x, value in sorted(points)], color, dashed)
+    return y_of
+
+
+def end_labels(picture, x, labels, bottom):
+    """Names beside what they name, moved apart where they would overlap. labels: (y, name, color)."""
+    labels, places = sorted(labels, key=lambda label: label[0]), []
+    for y, _, _ in labels:
+        places.append(max(y, places[-1] + 14) if places else y)
+    for k in reversed(range(len(places))):
+        places[k] = min(places[k], bottom - 14 * (len(places) - 1 - k))
+    for place, (y, name, color) in zip(places, labels):
+        picture.line(x + 4, y, x + 13, place, color, 1.5)
+        picture.text(x + 16, place + 4, name, size=11)
 
 
 def draw_share(records, path):
-    """As Fig. 6: one stage (solid) and two (dashed) over the share of the vectors; in all, forward and back."""
-    parts = (("in all", PEER, lambda record: record.ours),
+    """As Fig. 6: one stage (solid) and two (dashed) over the share of the vectors; in all and the parts."""
+    parts = (("in all", INK, lambda record: record.ours),
              ("reduction", OURS, lambda record: stage_seconds(record, FORWARD)),
-             ("back-transformation", "#2f7d32", lambda record: stage_seconds(record, BACKWARD)))
-    solvers = (("one_stage", False), ("two_stage", True))
+             ("tridiagonal", SOFT, lambda record: stage_seconds(record, ("tridiagonal_eigen",))),
+             ("back", PEER, lambda record: stage_seconds(record, BACKWARD)))
     first = records[0]
-    picture = Picture(424, "A x = λ x, n = %d: one stage and two over the share of the vectors" % first.option("n"),
+    picture = Picture(394, "A x = λ x, n = %d: one stage and two over the share of the vectors" % first.option("n"),
                       caption(records))
-    types = [type_ for type_ in "dzsc" if any(record.option("type", "d") == type_ for record in records)][:2]
-    for k, type_ in enumerate(types):
-        series = [(color, dashed, [(share(record), value(record)) for record in records
-                                   if record.option("solver") == solver and record.option("type", "d") == type_])
-                  for solver, dashed in solvers for _, color, value in parts]
-        panel(picture, [entry for entry in series if entry[2]], 64 + 360 * k, 340 + 360 * k, 76, 310, TYPES[type_],
-              "eigenvectors, % of n")
-    legend(picture, [("%s, %s" % (name, "two stages" if dashed else "one stage"), color, "6 4" if dashed else "")
-                     for name, color, _ in parts for _, dashed in solvers], 64, 376)
+    for k, type_ in enumerate(two_types(records)):
+        left, right, bottom = 56 + 348 * k, 256 + 348 * k, 310
+        series, ends = [], []
+        for name, color, value in parts:
+            for solver, word in (("one_stage", "one"), ("two_stage", "two")):
+                points = [(share(record), value(record)) for record in records
+                          if record.option("solver") == solver and record.option("type", "d") == type_]
+                if points:
+                    series.append((color, word == "two", points))
+                    ends.append((max(points)[1], name, word, color))
+        y_of = panel(picture, series, left, right, 76, bottom, TYPES[type_], "eigenvectors, % of n")
+        labels = []
+        for name, color, _ in parts:
+            places = [(y_of(value), word) for value, of_part, word, _ in ends if of_part == name]
+            if len(places) == 2 and abs(places[0][0] - places[1][0]) < 10:
+                labels.append((sum(y for y, _ in places) / 2, name, color))
+            else:
+                labels += [(y, "%s, %s" % (name, word), color) for y, word in places]
+        end_labels(picture, right, labels, bottom)
+    legend(picture, [("one stage", INK, ""), ("two stages", INK, "6 4")], 56, 370)
     picture.write(path)
 
 
@@ -85,7 +118,7 @@ def draw_orders(records, path):
     picture = Picture(410, "A x = λ x, all vectors: one stage and two",
                       caption(records, place="; ".join(sorted({record.place() for record in records}))))
     devices = [name for name in colors if any(device(record) == name for record in records)]
-    types = [type_ for type_ in "dzsc" if any(record.option("type", "d") == type_ for record in records)][:2]
+    types = two_types(records)
     kinds = [(name, solver) for name in devices for solver in ("one_stage", "two_stage")]
     for k, type_ in enumerate(types):
         series = [(name, colors[name], solver == "two_stage",
@@ -101,7 +134,7 @@ def draw_orders(records, path):
 def draw_steps(records, path):
     """As Fig. 7: the five steps of the two stages, all vectors, a stacked bar for each order and type."""
     records = sorted(records, key=lambda record: ("dzsc".index(record.option("type", "d")), record.option("n")))
-    top, height, left, right = 62, 34, 170, 620
+    top, height, left, right = 62, 34, 200, 640
     bottom = top + height * len(records)
     picture = Picture(bottom + 78, "A x = λ x in two stages, all vectors: shares of the five steps", caption(records))
     for mark in range(0, 101, 20):
@@ -116,8 +149,9 @@ def draw_steps(records, path):
         for value, color in zip(seconds, STEP_COLORS):
             width = (right - left) * value / sum(seconds)
             picture.bar(x, y + 6, width, 22, color)
-            if width > 40:
-                picture.text(x + width / 2, y + 21, short(value), size=10, anchor="middle", color="#ffffff")
+            if width > 46:
+                picture.text(x + width / 2, y + 21, short(value), size=10, anchor="middle",
+                             color=INK if color in (OURS_LIGHT, PEER_LIGHT) else "#ffffff")
             x += width
         picture.text(right + 8, y + 22, short(record.ours), size=12, weight="bold")
     for k, ((_, title), color) in enumerate(zip(STEPS, STEP_COLORS)):
@@ -130,7 +164,8 @@ def draw_steps(records, path):
 def make_eigen_pictures(records, folder, output):
     """Of records of `eigen` without a peer whose solver is one_stage or two_stage."""
     chosen = [record for record in records if record.command == "eigen" and not record.peer and record.option("vectors", True)
-              and record.option("solver") in ("one_stage", "two_stage") and record.result.get("count")]
+              and record.option("solver") in ("one_stage", "two_stage") and record.result.get("count")
+              and not of_several(record)]
     chosen = one_of_each(chosen, key_of)
     if not chosen:
         say("eigen_share_*.svg, eigen_steps_*.svg, eigen_orders.svg: not made, no record of `eigen --solver one_stage|two_stage` "

@@ -219,8 +219,8 @@ def legend(picture, entries, x, y):
         picture.text(x + 330 * (k % 2) + 32, y + 18 * (k // 2), name, size=12)
 
 
-def draw_seconds(picture, series, left, right, top, bottom, title="seconds"):
-    """Seconds over n, both axes logarithmic. series: (name, color, dashed, [(n, seconds)])."""
+def draw_seconds(picture, series, left, right, top, bottom, title="seconds", label="order n"):
+    """Seconds over n, both axes logarithmic. series: (name, color, dashed, [(n, seconds)]). Returns a value's place."""
     orders = sorted({n for _, _, _, points in series for n, _ in points})
     seconds = [value for _, _, _, points in series for _, value in points]
     low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
@@ -244,6 +244,7 @@ def draw_seconds(picture, series, left, right, top, bottom, title="seconds"):
     picture.line(left, bottom, right, bottom, INK)
     picture.line(left, top, left, bottom, INK)
     picture.text(left - 40, top - 10, title, size=12)
-    picture.text((left + right) / 2, bottom + 34, "order n", size=12, anchor="middle")
+    picture.text((left + right) / 2, bottom + 34, label, size=12, anchor="middle")
     for name, color, dashed, points in series:
         picture.curve([(x_of(n), y_of(value)) for n, value in sorted(points)], color, dashed)
+    return y_of

@@ -78,6 +78,11 @@ struct EigensolveOptions {
   /// Groups of columns in which reduce_to_band holds the matrix, each for a GPU (on CPUs they are slower); 1:
   /// it is reduced tile by tile. Chosen: one for each GPU, of a process with several, for large matrices.
   Index column_groups = 0;
+  /// Of float and complex<float> on GPUs: the two-stage solver's large products from operands that are split into
+  /// two parts of half precision, on the tensor cores. They are as accurate by norm as those of single precision,
+  /// and several times as fast; matrices as small as the error of single precision beside larger ones are not
+  /// resolved.
+  bool split_products = true;
   bool keep_factor = false;  ///< of a problem with b: the result has the Cholesky factor of b, too
 };
 

@@ -75,7 +75,8 @@ OptionEntry& add_precision(OptionTable& table, std::string name, char& precision
   return table.choice(std::move(name), precision, {{"f", 'f'}, {"d", 'd'}}, std::move(help));
 }
 
-void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width, Index& column_groups) {
+void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width, Index& column_groups,
+               bool& split_products) {
   table.integer("--tile", tile, 1, 1 << 20, "order of the tiles").chosen("from the machine", 0);
   table.integer("--band", band, 1, 4096, "width of the intermediate band")
       .chosen("from the order and the machine", 0);
@@ -85,6 +86,9 @@ void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width
       .integer("--column-groups", column_groups, 1, 32,
                "groups of columns, one for a GPU, in which the matrix is reduced to a band; 1: tile by tile")
       .chosen("from the GPUs and the order", 0);
+  table.yes_no("--split-products", split_products,
+               "on GPUs, for the types s and c: large products on the tensor cores of half precision, from "
+               "operands split into two parts");
 }
 
 void warm_up_with_gpu_peer(OptionTable& table, const std::string& peer, CommonOptions& common) {

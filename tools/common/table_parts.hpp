@@ -21,7 +21,8 @@ OptionEntry& add_sparse_generator(OptionTable& table, std::string& generate);
 void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits,
                      const std::string& generate);
 /// Tile and band sizes of the dense two-stage solver.
-void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width, Index& column_groups);
+void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width, Index& column_groups,
+               bool& split_products);
 void add_grid(OptionTable& table, GridOption& grid);
 
 /// Workers: cores, GPUs, scheduler.

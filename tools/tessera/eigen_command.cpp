@@ -107,6 +107,7 @@ class EigenRun {
     solve_options_.band = options_.band;
     solve_options_.update_width = options_.update_width;
     solve_options_.column_groups = options_.column_groups;
+    solve_options_.split_products = options_.split_products;
     if (!options_.tuning.empty())
       apply_tuning(tuning_, type_letter<T>, order, options_.vectors, runtime_.workers() * runtime_.size(),
                    solve_options_);
@@ -144,6 +145,7 @@ class EigenRun {
     resolved.band = used_.band;
     resolved.update_width = used_.update_width;
     resolved.column_groups = used_.column_groups;
+    resolved.split_products = used_.split_products;
     resolved.grid = {grid.rows, grid.cols};
     Json& json = report_.options;
     json = option_table(resolved).json();
@@ -160,6 +162,7 @@ class EigenRun {
           fmt::format(", tile {}, band {}, update width {}", used_.tile, used_.band, used_.update_width);
     if (used_.solver == Solver::two_stage && used_.column_groups > 1)
       solver += fmt::format(", {} column groups", used_.column_groups);
+    if (used_.solver == Solver::two_stage && used_.split_products) solver += ", split products";
     report_.lines.emplace_back("solver", solver);
   }
 

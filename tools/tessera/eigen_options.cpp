@@ -54,8 +54,9 @@ void add_solver(OptionTable& table, EigenProgramOptions& options) {
           "with values in (LO, HI]")
       .suggests({"all", "index:", "value:"});
   table.yes_no("--vectors", options.vectors, "eigenvectors too");
-  add_sizes(table, options.tile, options.band, options.update_width, options.column_groups);
-  for (const char* size : {"--band", "--update-width", "--column-groups"})
+  add_sizes(table, options.tile, options.band, options.update_width, options.column_groups,
+            options.split_products);
+  for (const char* size : {"--band", "--update-width", "--column-groups", "--split-products"})
     table.entry(size).needs(two_stage, with_two_stage);
   table
       .text("--tuning", options.tuning, "FILE",

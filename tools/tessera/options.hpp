@@ -29,6 +29,7 @@ struct EigenProgramOptions {
   RangeOption range;
   bool vectors = true;
   Index tile = 0, band = 0, update_width = 0, column_groups = 0;
+  bool split_products = true;
   std::string peer = "none";
   std::string tuning;  ///< file written by `tessera tune`
   std::string output;

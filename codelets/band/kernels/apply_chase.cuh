@@ -3,8 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
-#include <tessera/codelets/band/kernels/apply_chase_instructions.cuh>
+#include <tessera/codelets/band/kernels/apply_chase_strip.cuh>
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
 /// The kernel of launch_apply_chase (chase_blocks.hpp).
@@ -12,33 +13,26 @@ namespace tessera::detail::kernels::apply_chase_detail {
 
 constexpr int warps = 8;
 
-template <class S>
-struct ApplyShape {
-  ChaseBlocks blocks;
-  const double* data;  ///< V and W
-  S* c;
-  Index ld, rows, columns;  ///< rows and ld in reals
-  unsigned* counter;        ///< of items, zero at first
-  unsigned* flags;          ///< see flag_of; zero at first
-  Index strips;
-  Index panel_chunks, items;
-  int zero;    ///< 0, see Operand
-  bool pairs;  ///< rows 2 i and 2 i + 1 are aligned as a pair
-};
-
-template <class S, int T, int M, bool Slide>
+template <class S, int T, int M, bool Slide, bool Split>
 struct Kernel {
+  /// What C is in registers, and a thread's part of a tile of V or W.
+  using Real = std::conditional_t<Split, float, double>;
+  using Tile = std::conditional_t<Split, uint4, double2>;
   static constexpr int groups = static_cast<int>(ChaseBlocks::bundle_groups(T));
   static constexpr int window = T + 2 * groups;  ///< tiles of rows in registers
-  static constexpr int v_bytes = 2 * (T + 1) * 512, w_bytes = (2 * T + 3) * 512;
-  static constexpr int slot_bytes = w_bytes;
+  static constexpr int v_count = static_cast<int>(ChaseBlocks::v_tiles(T, Split));
+  static constexpr int w_count = static_cast<int>(ChaseBlocks::w_tiles(T, Split));
+  static constexpr int v_bytes = v_count * 512, w_bytes = w_count * 512, block_bytes = v_bytes + w_bytes;
+  /// Steps of the stream for a block: V and W together, or, as they are larger, one after the other.
+  static constexpr int steps = Split ? 1 : 2;
+  static constexpr int slot_bytes = Split ? block_bytes : w_bytes;
   /// Tiles of V and W that are loaded ahead of their use; the registers limit it.
-  static constexpr int depth = T <= 8 ? 4 : 1;
+  static constexpr int depth = T <= 8 ? 4 : Split ? 2 : 1;
   /// Rows that two windows share, and their distance from one column to the next in `Carry`.
   static constexpr int carry_rows = 16 * groups, carry_stride = carry_rows + 8;
   /// Bytes of a warp: with Slide for the new rows of the next hop, each thread's own; else see Carry.
-  static constexpr int warp_bytes =
-      Slide ? T * (M / 8) * 32 * static_cast<int>(sizeof(Pair<S>)) : M * carry_stride * 8;
+  static constexpr int warp_bytes = Slide ? T * (M / 8) * 32 * static_cast<int>(sizeof(Pair<S>))
+                                          : M * carry_stride * static_cast<int>(sizeof(Real));
   static constexpr int free_bytes = 226 * 1024 - warps * warp_bytes;
   static constexpr int slots = free_bytes / slot_bytes < 16 ? free_bytes / slot_bytes : 16;
   static_assert(slots >= 4);
@@ -81,156 +75,10 @@ __device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
   if (threadIdx.x % 32 == 0) store_release(flag, ((order + 1) << 16) + hops);
 }
 
-// ---- C ----
-
-/// A thread's rows of C: in the columns `lane / 4` and, with M = 16, `lane / 4 + 8` of the strip the rows
-/// 2 (lane % 4) and 2 (lane % 4) + 1 of each tile.
-template <class S, int M>
-struct Strip {
-  S* column[M / 8];
-  int limit[M / 8];  ///< rows; 0 if the column does not exist
-  bool pairs;
-  bool whole;  ///< all columns exist, and pairs
-
-  __device__ Strip(const ApplyShape<S>& a, Index first)
-      : pairs(a.pairs), whole(a.pairs && first + M <= a.columns) {
-#pragma unroll
-    for (int m = 0; m < M / 8; ++m) {
-      const Index j = first + threadIdx.x % 32 / 4 + 8 * m;
-      limit[m] = j < a.columns ? static_cast<int>(a.rows) : 0;
-      column[m] = a.c + min(j, a.columns - 1) * a.ld;
-    }
-  }
-  __device__ static int row_of(int first, int tile) {
-    return first + 8 * tile + 2 * (threadIdx.x % 4);
-  }
-  /// Rows `end` and more of the window count as zero.
-  __device__ void load(double (&x)[M / 4], int first, int tile, int end) const {
-    const int row = row_of(first, tile);
-#pragma unroll
-    for (int m = 0; m < M / 8; ++m) {
-      const int stop = min(limit[m], end);
-      const S* const p = column[m] + row;
-      if (pairs && row + 1 < stop) {
-        const Pair<S> value = load_fresh_pair(p);
-        x[2 * m] = value.x, x[2 * m + 1] = value.y;
-      } else {
-        x[2 * m] = row < stop ? load_fresh(p) : 0.;
-        x[2 * m + 1] = row + 1 < stop ? load_fresh(p + 1) : 0.;
-      }
-    }
-  }
-  __device__ void store(const double (&x)[M / 4], int first, int tile, int end) const {
-    const int row = row_of(first, tile);
-#pragma unroll
-    for (int m = 0; m < M / 8; ++m) {
-      const int stop = min(limit[m], end);
-      S* const p = column[m] + row;
-      if (pairs && row + 1 < stop) {
-        Pair<S> value;
-        value.x = static_cast<S>(x[2 * m]), value.y = static_cast<S>(x[2 * m + 1]);
-        *reinterpret_cast<Pair<S>*>(p) = value;
-      } else {
-        if (row < stop) p[0] = static_cast<S>(x[2 * m]);
-        if (row + 1 < stop) p[1] = static_cast<S>(x[2 * m + 1]);
-      }
-    }
-  }
-  /// Stores the first T tiles of the window.
-  template <int T>
-  __device__ void store_tiles(const double (*x)[M / 4], int first) const {
-    if (whole && first + 8 * T <= limit[0]) {
-#pragma unroll
-      for (int m = 0; m < M / 8; ++m) {
-        S* const p = column[m] + row_of(first, 0);
-#pragma unroll
-        for (int tile = 0; tile < T; ++tile) {
-          Pair<S> value;
-          value.x = static_cast<S>(x[tile][2 * m]), value.y = static_cast<S>(x[tile][2 * m + 1]);
-          *reinterpret_cast<Pair<S>*>(p + 8 * tile) = value;
-        }
-      }
-      return;
-    }
-#pragma unroll
-    for (int tile = 0; tile < T; ++tile) store(x[tile], first, tile, first + 8 * T);
-  }
-  /// Starts copying T tiles from row `first` on to the thread's places in `copies`.
-  template <int T>
-  __device__ void start_copy(Pair<S>* copies, int first) const {
-    if (whole && first + 8 * T <= limit[0]) {
-      constexpr int size = 2 * sizeof(S);
-      const unsigned to = shared_address(copies + threadIdx.x % 32);
-#pragma unroll
-      for (int m = 0; m < M / 8; ++m) {
-        const S* const p = column[m] + row_of(first, 0);
-#pragma unroll
-        for (int tile = 0; tile < T; ++tile)
-          thread_copy<size>(to + (tile * (M / 8) + m) * 32 * size, p + 8 * tile, size);
-      }
-      return;
-    }
-#pragma unroll
-    for (int tile = 0; tile < T; ++tile) {
-      const int row = row_of(first, tile);
-#pragma unroll
-      for (int m = 0; m < M / 8; ++m) {
-        const unsigned to = shared_address(copies + (tile * (M / 8) + m) * 32 + threadIdx.x % 32);
-        const int valid = max(0, min(2, limit[m] - row));
-        const S* const p = column[m] + (valid > 0 ? row : 0);
-        constexpr int size = sizeof(S);
-        if (pairs) {
-          thread_copy<2 * size>(to, p, valid * size);
-        } else {
-          thread_copy<size>(to, p, min(valid, 1) * size);
-          thread_copy<size>(to + size, valid > 1 ? p + 1 : p, max(valid - 1, 0) * size);
-        }
-      }
-    }
-  }
-  __device__ static void take_copy(double (&x)[M / 4], const Pair<S>* copies, int tile) {
-#pragma unroll
-    for (int m = 0; m < M / 8; ++m) {
-      const Pair<S> value = copies[(tile * (M / 8) + m) * 32 + threadIdx.x % 32];
-      x[2 * m] = value.x, x[2 * m + 1] = value.y;
-    }
-  }
-};
-
-/// Moves the rows that the next window shares with this one from registers to registers through the warp's
-/// shared memory, for bandwidths that are not a whole number of tiles. A warp writes rows of C only when it
-/// retires them, and never reads them again.
-template <class K, int T, int M>
-struct Carry {
-  double* memory;
-
-  __device__ double* at(int column, int row) const {
-    return memory + (threadIdx.x % 32 / 4 + 8 * column) * K::carry_stride + row;
-  }
-  /// The window moves by `shift` rows, 4 T < shift <= 8 T (or T = 2).
-  __device__ void move(double (&c)[K::window][M / 4], int shift) const {
-    __syncwarp();
-#pragma unroll
-    for (int t = T > 2 ? T / 2 : 0; t < K::window; ++t) {
-      const int row = 8 * t + 2 * (threadIdx.x % 4) - shift;
-#pragma unroll
-      for (int i = 0; i < M / 4; ++i)
-        if (row + i % 2 >= 0 && row + i % 2 < K::carry_rows) *at(i / 2, row + i % 2) = c[t][i];
-    }
-    __syncwarp();
-#pragma unroll
-    for (int t = 0; t < 2 * K::groups; ++t)
-#pragma unroll
-      for (int m = 0; m < M / 8; ++m) {
-        const double2 rows = *reinterpret_cast<const double2*>(at(m, 8 * t + 2 * (threadIdx.x % 4)));
-        c[t][2 * m] = rows.x, c[t][2 * m + 1] = rows.y;
-      }
-  }
-};
-
 // ---- V and W ----
 
-/// The stream of V and W through the slots, in steps: V of the first block of an item, W, V of the next, ..
+/// The stream of V and W through the slots, in steps: V of the first block of an item, W, V of the next, ..; or
+/// block by block.
 template <class K>
 struct Stream {
   unsigned slots, full, empty;  ///< addresses in shared memory
@@ -242,11 +90,10 @@ struct Stream {
   /// Fills a slot with a step of the item.
   __device__ void fill(unsigned step, unsigned to, unsigned its_turn) const {
     if (its_turn > 0) barrier_wait(empty + 8 * to, (its_turn - 1) & 1);
-    const char* const source = from + static_cast<Index>(step / 2) * (K::v_bytes + K::w_bytes);
-    if (step % 2 == 0)
-      bulk_copy(slots + to * K::slot_bytes, source, K::v_bytes, full + 8 * to);
-    else
-      bulk_copy(slots + to * K::slot_bytes, source + K::v_bytes, K::w_bytes, full + 8 * to);
+    const unsigned block = step / K::steps, part = step % K::steps;
+    const unsigned bytes = K::steps == 1 ? K::block_bytes : part == 0 ? K::v_bytes : K::w_bytes;
+    bulk_copy(slots + to * K::slot_bytes,
+              from + static_cast<Index>(block) * K::block_bytes + part * K::v_bytes, bytes, full + 8 * to);
   }
   /// The first steps of an item, by one thread.
   __device__ void fill_first() const {
@@ -280,13 +127,14 @@ struct Stream {
 /// of its tiles have been used, because a pending load must not meet the next contents of the slot.
 template <class K>
 struct Tiles {
+  using Tile = typename K::Tile;
   static constexpr int depth = K::depth;
-  static constexpr int v_count = K::v_bytes / 512, w_count = K::w_bytes / 512;
+  static_assert(depth <= K::v_count && depth <= K::w_count);
   Stream<K>& stream;
   const unsigned char* slots;
   unsigned step = 0, slot = 0, used = 0;  ///< used: the slot of the step before
-  const double2* from = nullptr;
-  double2 ring[depth];
+  const Tile* from = nullptr;
+  Tile ring[depth];
 
   __device__ Tiles(Stream<K>& stream_, const unsigned char* slots_) : stream(stream_), slots(slots_) {
     open();
@@ -295,11 +143,11 @@ struct Tiles {
   }
   __device__ void open() {
     slot = stream.begin(step++);
-    from = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + threadIdx.x % 32;
+    from = reinterpret_cast<const Tile*>(slots + slot * K::slot_bytes) + threadIdx.x % 32;
   }
   /// Returns tile i of the step of `count` tiles and loads one ahead; `place`: tiles taken since align.
-  __device__ double2 take(int i, int count, int place) {
-    const double2 tile = ring[place % depth];
+  __device__ Tile take(int i, int count, int place) {
+    const Tile tile = ring[place % depth];
     if (i + depth == count) {
       used = slot;
       if (step < stream.steps) open();
@@ -316,7 +164,7 @@ struct Tiles {
   }
   /// Called after `taken` tiles: moves the next tile to place 0.
   __device__ void align(int taken) {
-    double2 old[depth];
+    Tile old[depth];
 #pragma unroll
     for (int i = 0; i < depth; ++i) old[i] = ring[i];
 #pragma unroll
@@ -328,7 +176,7 @@ struct Tiles {
 /// alternate.
 template <class K, int T, int M>
 __device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles, int zero) {
-  constexpr int v_count = Tiles<K>::v_count, w_count = Tiles<K>::w_count;
+  constexpr int v_count = K::v_count, w_count = K::w_count;
 #pragma unroll
   for (int group = K::groups - 1; group >= 0; --group) {
     const int place = (K::groups - 1 - group) * (v_count + w_count);
@@ -352,6 +200,48 @@ __device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles,
   tiles.align(K::groups * (v_count + w_count));
 }
 
+/// The same with halves: V and W are tiles of 16 x 8, one product sums over two tiles of rows of C, or over
+/// all columns of W. Tensor cores round their sums towards zero: products with low parts have sums of their own,
+/// and what is added to C is summed before.
+template <class K, int T, int M>
+__device__ inline void apply_hop(float (&c)[K::window][M / 4], Tiles<K>& tiles, int) {
+  static_assert(M == 16);
+  constexpr int v_count = K::v_count, count = v_count + K::w_count;
+#pragma unroll
+  for (int group = K::groups - 1; group >= 0; --group) {
+    const int place = (K::groups - 1 - group) * count;
+    float x[2][4] = {}, x_low[2][4] = {};
+#pragma unroll
+    for (int pair = 0; pair < v_count / 2; ++pair) {
+      const uint4 v[2] = {tiles.take(2 * pair, count, place + 2 * pair),
+                          tiles.take(2 * pair + 1, count, place + 2 * pair + 1)};
+      const SplitOperand rows(c[2 * (group + pair)], c[2 * (group + pair) + 1], 1);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        multiply_add(x_low[i], rows.low, v[i].x, v[i].y);
+        multiply_add(x[i], rows.high, v[i].x, v[i].y);
+      }
+#pragma unroll
+      for (int i = 0; i < 2; ++i) multiply_add(x_low[i], rows.high, v[i].z, v[i].w);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i % 2][i / 2] += x_low[i % 2][i / 2];
+    const SplitOperand y(x[0], x[1], static_cast<float>(ChaseBlocks::x_scale));
+#pragma unroll
+    for (int row = 0; row < K::w_count; ++row) {
+      const uint4 w = tiles.take(v_count + row, count, place + v_count + row);
+      float sum[4] = {};
+      multiply_add(sum, y.low, w.x, w.y);
+      multiply_add(sum, y.high, w.z, w.w);
+      multiply_add(sum, y.high, w.x, w.y);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) c[2 * group + row][i] += sum[i];
+    }
+    tiles.release();
+  }
+  tiles.align(K::groups * count);
+}
+
 /// Applies one bundle to one strip. `order`: the bundle's number in the order of application; `room`: the
 /// warp's shared memory.
 template <class S, class K, int T, int M, bool Slide>
@@ -365,7 +255,7 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, Stream<K>& stream, c
   Pair<S>* const copies = reinterpret_cast<Pair<S>*>(room);
   unsigned* const flag = flag_of(a, order, strip);
   int first = static_cast<int>(a.blocks.reals * a.blocks.bundle_sweep(bundle));
-  double c[K::window][M / 4];
+  typename K::Real c[K::window][M / 4];
   Tiles<K> tiles(stream, slots);
   if constexpr (Slide) {
     before.await(1);
@@ -407,15 +297,15 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, Stream<K>& stream, c
 #pragma unroll
         for (int i = 0; i < M / 4; ++i) c[t][i] = c[t + T][i];
     } else if (!last) {
-      Carry<K, T, M>{reinterpret_cast<double*>(room)}.move(c, shift);
+      Carry<K, T, M>{reinterpret_cast<typename K::Real*>(room)}.move(c, shift);
     }
   }
   publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hops));
 }
 
-template <class S, int T, int M, bool Slide>
+template <class S, int T, int M, bool Slide, bool Split>
 __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_constant__ ApplyShape<S> a) {
-  using K = Kernel<S, T, M, Slide>;
+  using K = Kernel<S, T, M, Slide, Split>;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ unsigned item_shared;
   const int warp = threadIdx.x / 32;
@@ -441,9 +331,8 @@ __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_const
     const Index panel = item / panel_items, rest = item % panel_items, order = rest / a.panel_chunks;
     const Index chunk = panel * a.panel_chunks + rest % a.panel_chunks, bundle = bundles - 1 - order;
     if (chunk * warps * M >= a.columns) continue;
-    stream.from =
-        reinterpret_cast<const char*>(a.data + a.blocks.first_block(bundle) * a.blocks.block_size());
-    stream.steps = static_cast<unsigned>(a.blocks.hops(bundle) * K::groups * 2);
+    stream.from = reinterpret_cast<const char*>(a.data) + a.blocks.first_block(bundle) * K::block_bytes;
+    stream.steps = static_cast<unsigned>(a.blocks.hops(bundle) * K::groups * K::steps);
     if (threadIdx.x == 0) stream.fill_first();
     const Index strip = chunk * warps + warp;
     if (strip * M < a.columns)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <tessera/codelets/common/device_shared.cuh>
@@ -76,6 +77,34 @@ __device__ inline void multiply_add(double (&c)[2], const Operand<8>& a, double2
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(c[0]), "+d"(c[1])
       : "d"(a.a[1]), "d"(b.y));
+}
+
+/// 16 columns x 16 rows of a result, two tiles, as the first operand of a product of halves that sums over the rows;
+/// split: the sum of `high` and `low`. Here the instruction's layouts of results and operands agree.
+struct SplitOperand {
+  unsigned high[4], low[4];
+
+  __device__ SplitOperand(const float (&upper)[4], const float (&lower)[4], float scale) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      split(upper[2 * i] * scale, upper[2 * i + 1] * scale, high[i], low[i]);
+      split(lower[2 * i] * scale, lower[2 * i + 1] * scale, high[i + 2], low[i + 2]);
+    }
+  }
+  __device__ static void split(float x, float y, unsigned& high, unsigned& low) {
+    const __half2 rounded = __floats2half2_rn(x, y);
+    const float2 back = __half22float2(rounded);
+    const __half2 rest = __floats2half2_rn(x - back.x, y - back.y);
+    high = *reinterpret_cast<const unsigned*>(&rounded), low = *reinterpret_cast<const unsigned*>(&rest);
+  }
+};
+
+/// c += a b: b is a tile of 16 x 8 halves.
+__device__ inline void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /// Loads past the first-level cache, in program order, because another multiprocessor may have written.

@@ -23,6 +23,12 @@ struct CUstream_st;  // cudaStream_t points to it
 /// column tile by column tile, every tile row-major. A tensor-core instruction of a warp then takes 512
 /// contiguous bytes. Zeros are stored.
 ///
+/// For products of split operands (split_products.hpp; float and complex<float> alone) V and W are stored in
+/// halves, as the sum of a high and a low part, times v_scale and w_scale. A tile then has 16 x 8 elements: the
+/// rows 16 p .. 16 p + 15 of a column tile of V, or the rows 8 r .. 8 r + 7 of W with all its columns. Lane
+/// 4 g + t of a warp finds in 16 bytes the elements (2 t, g), (2 t + 1, g), (2 t + 8, g), (2 t + 9, g), high
+/// parts first; the first index is that of the sum.
+///
 /// Several groups make a bundle: they advance together hop by hop, within a hop from the last group to the
 /// first, which is a valid order for any number of consecutive sweeps; the window of C that they touch
 /// (B + 16 groups rows) moves by B rows a hop. Bundles are counted from the piece's first sweep. The blocks
@@ -42,17 +48,23 @@ struct ChaseBlocks {
   static constexpr Index tile_size = 64;
   static constexpr Index largest_bandwidth = 128;
 
+  /// Powers of two, so that neither parts nor products leave the range of halves: those of V, W and C, and that
+  /// between V^T C and its place in W (V^T C).
+  static constexpr double v_scale = 1024, w_scale = 16, c_scale = 4096, x_scale = 1 / (v_scale * w_scale);
+
   Index n = 0, bandwidth = 1, first_sweep = 0, sweeps = 0, reals = 1;
+  bool split = false;
   Index tiles = 2;   ///< the smallest of 2, 4, 8, 16, 32 with 8 tiles >= reals bandwidth
   Index groups = 4;  ///< of a bundle
 
   ChaseBlocks() = default;
-  ChaseBlocks(const DeviceReflectors& piece, Index reals_)
+  ChaseBlocks(const DeviceReflectors& piece, Index reals_, bool split_)
       : n(piece.n),
         bandwidth(piece.bandwidth),
         first_sweep(piece.first_sweep),
         sweeps(piece.sweeps),
-        reals(reals_) {
+        reals(reals_),
+        split(split_) {
     while (8 * tiles < reals * bandwidth) tiles *= 2;
     groups = bundle_groups(tiles);
   }
@@ -78,16 +90,24 @@ struct ChaseBlocks {
   TESSERA_HOST_DEVICE Index block(Index bundle, Index hop, Index group) const noexcept {
     return first_block(bundle) + hop * groups + (groups - 1 - group);
   }
-  TESSERA_HOST_DEVICE Index v_tiles() const noexcept { return 2 * (tiles + 1); }
-  TESSERA_HOST_DEVICE Index w_tiles() const noexcept { return 2 * tiles + 3; }
+  /// Tiles of 512 bytes.
+  TESSERA_HOST_DEVICE static constexpr Index v_tiles(Index tiles, bool split) noexcept {
+    return split ? tiles + 2 : 2 * (tiles + 1);
+  }
+  TESSERA_HOST_DEVICE static constexpr Index w_tiles(Index tiles, bool split) noexcept {
+    return split ? tiles + 2 : 2 * tiles + 3;
+  }
+  TESSERA_HOST_DEVICE Index v_tiles() const noexcept { return v_tiles(tiles, split); }
+  TESSERA_HOST_DEVICE Index w_tiles() const noexcept { return w_tiles(tiles, split); }
   TESSERA_HOST_DEVICE Index block_size() const noexcept { return tile_size * (v_tiles() + w_tiles()); }
   /// Doubles of all blocks.
   TESSERA_HOST_DEVICE Index size() const noexcept { return first_block(bundles()) * block_size(); }
 };
 
+/// `split`: for products of split operands.
 template <class T>
-ChaseBlocks chase_blocks(const DeviceReflectors& piece) {
-  return {piece, is_complex<T> ? 2 : 1};
+ChaseBlocks chase_blocks(const DeviceReflectors& piece, bool split = false) {
+  return {piece, is_complex<T> ? 2 : 1, split};
 }
 
 /// The blocks of a piece. `reflectors`: piece.size() elements, read; `blocks`: chase_blocks<T>(piece).size()
@@ -122,10 +142,10 @@ void apply_one_by_one(const DeviceReflectors& piece, const T* reflectors, T* c, 
 // On a GPU, and with the kernel of ELPA2 for comparison: all pointers are device pointers, and the functions
 // enqueue.
 
-/// form_chase_t.
+/// form_chase_t; `split`: as halves, for launch_apply_chase with `split`.
 template <class T>
 void launch_form_chase_t(CUstream_st* stream, const DeviceReflectors& piece, const T* reflectors,
-                         double* blocks) noexcept;
+                         double* blocks, bool split = false) noexcept;
 
 /// apply_chase by one persistent kernel on the FP64 tensor cores, for all four types (float is converted when
 /// C is read and written).
@@ -145,10 +165,15 @@ void launch_form_chase_t(CUstream_st* stream, const DeviceReflectors& piece, con
 /// all be resident. A slot of V and W is filled again after all warps have left it. Each column has its own
 /// order of summation: the result does not depend on the other columns.
 ///
+/// `split` (float and complex<float>): the products on the tensor cores of half precision, three for one, from
+/// split operands, summed in float. The elements of C, before and after, are below
+/// 16 in magnitude, as those of eigenvectors: larger ones become infinite or NaN. A sum in tensor cores is rounded
+/// towards zero, so that columns become shorter, by some 1e-8 n of their length.
+///
 /// workspace: apply_chase_workspace(columns) bytes.
 template <class T>
 void launch_apply_chase(CUstream_st* stream, const DeviceReflectors& piece, const double* blocks, T* c,
-                        Index columns, Index ldc, void* workspace) noexcept;
+                        Index columns, Index ldc, void* workspace, bool split = false) noexcept;
 
 /// C := (product of the piece's reflectors) C as ELPA2 does it: one reflector at a time, a thread block an
 /// eigenvector, a thread an element of the reflector. The bandwidth is a power of two, at most 128.

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cuda_fp16.h>
+
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 #include <tessera/codelets/common/device_scalar.cuh>
 
@@ -30,6 +32,37 @@ __device__ double real_element(const D* x, int rows, int ld, int row, int column
     return (row ^ column) & 1 ? (row & 1 ? value.im : -value.im) : value.re;
   } else {
     return row >= 0 && row < rows ? x[row + column * ld] : 0;
+  }
+}
+
+/// The high and the low parts of a pair as halves, at words `place` and `place + 2`.
+__device__ void split_pair(double x, double y, unsigned* place) {
+  const __half2 high = __floats2half2_rn(static_cast<float>(x), static_cast<float>(y));
+  const float2 back = __half22float2(high);
+  const __half2 low = __floats2half2_rn(static_cast<float>(x - back.x), static_cast<float>(y - back.y));
+  place[0] = *reinterpret_cast<const unsigned*>(&high);
+  place[2] = *reinterpret_cast<const unsigned*>(&low);
+}
+
+/// V and W as halves (ChaseBlocks), each lane's 16 bytes of a tile by one thread.
+template <class V, class W>
+__device__ void store_halves(const ChaseBlocks& shape, uint4* out, const V& v, const W& w) {
+  const int v_count = static_cast<int>(shape.v_tiles()), w_count = static_cast<int>(shape.w_tiles());
+  for (int e = static_cast<int>(threadIdx.x); e < 32 * (v_count + w_count); e += form_threads) {
+    const int tile = e / 32, g = e % 32 / 4, first = 2 * (e % 4);
+    unsigned words[4];
+    for (int k = 0; k < 2; ++k) {
+      const int i = first + 8 * k;
+      if (tile < v_count) {
+        const int row = 16 * (tile / 2) + i, column = 8 * (tile % 2) + g;
+        split_pair(v(row, column) * ChaseBlocks::v_scale, v(row + 1, column) * ChaseBlocks::v_scale,
+                   words + k);
+      } else {
+        const int row = 8 * (tile - v_count) + g;
+        split_pair(w(row, i) * ChaseBlocks::w_scale, w(row, i + 1) * ChaseBlocks::w_scale, words + k);
+      }
+    }
+    out[e] = {words[0], words[1], words[2], words[3]};
   }
 }
 
@@ -100,8 +133,17 @@ __global__ void __launch_bounds__(form_threads)
       w[r + j * ldw] = -sum;
     }
     __syncthreads();
-    const int tiles = static_cast<int>(shape.tiles), v_size = static_cast<int>(shape.v_tiles()) * 64;
     double* const out = blocks + out_block * shape.block_size();
+    if (shape.split) {
+      const auto v_at = [&](int row, int column) {
+        return real_element(v + column / reals * ldv, b, ldv, row - reals * (1 + column / reals),
+                            column % reals);
+      };
+      const auto w_at = [&](int row, int column) { return real_element(w, rows, ldw, row - reals, column); };
+      store_halves(shape, reinterpret_cast<uint4*>(out), v_at, w_at);
+      continue;
+    }
+    const int tiles = static_cast<int>(shape.tiles), v_size = static_cast<int>(shape.v_tiles()) * 64;
     for (int e = thread; e < shape.block_size(); e += form_threads) {
       const int major = e / 8 % 8, minor = e % 8;
       if (e < v_size) {
@@ -121,10 +163,10 @@ __global__ void __launch_bounds__(form_threads)
 
 template <class T>
 void launch_form_chase_t(cudaStream_t stream, const DeviceReflectors& piece, const T* reflectors,
-                         double* blocks) noexcept {
+                         double* blocks, bool split) noexcept {
   using S = device::DeviceScalar<T>;
   using D = typename Wide<S>::type;
-  const ChaseBlocks shape = chase_blocks<T>(piece);
+  const ChaseBlocks shape = chase_blocks<T>(piece, split);
   if (piece.sweeps < 1) return;
   const Index g = shape.group_sweeps(), b = piece.bandwidth;
   const auto bytes = static_cast<std::size_t>(g * (b + 1 + b + g + 1 + 2 * g + 1)) * sizeof(D) +
@@ -136,8 +178,9 @@ void launch_form_chase_t(cudaStream_t stream, const DeviceReflectors& piece, con
                                                         piece_blocks, blocks);
 }
 
-#define TESSERA_INSTANTIATE(T) \
-  template void launch_form_chase_t<T>(cudaStream_t, const DeviceReflectors&, const T*, double*) noexcept;
+#define TESSERA_INSTANTIATE(T)                                                                   \
+  template void launch_form_chase_t<T>(cudaStream_t, const DeviceReflectors&, const T*, double*, \
+                                       bool) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail::kernels

@@ -84,7 +84,7 @@ TYPED_TEST(GpuBlockReflector, MergedFactorAppliesThePanelsInTurn) {
         for (Index i = j + 1; i < k; ++i) ASSERT_EQ(t(i, j), T(0)) << i << " " << j;
       const auto c = random_matrix<T>(rows, cols, 1, 2);
       const DeviceMatrix<T> device_c(c);
-      apply_block_reflector<T>(*this->handles_, v, device_t.const_view(), workspace.view().data,
+      apply_block_reflector<T>(*this->handles_, v, device_t.const_view(), workspace.view().data, {},
                                device_c.view());
       EXPECT_LE(difference(device_c.get(), h.apply(c)), this->tolerance(rows + k));
     }

@@ -174,6 +174,27 @@ TYPED_TEST(GpuCopy, ScalesByTheRoot) {
     }
 }
 
+TYPED_TEST(GpuCopy, NormalisesColumns) {
+  TESSERA_NEED_GPU();
+  using T = TypeParam;
+  const DeviceHandles handles;
+  for (const Index rows : {1, 31, 1000}) {
+    auto x = random_matrix<T>(rows, 5, 4, 2);
+    for (Index i = 0; i < rows; ++i) x(i, 2) = T(0), x(i, 3) *= RealOf<T>(1e-3);
+    const DeviceMatrix<T> device(x);
+    device::launch_normalise_columns<T>(handles.stream, device.view());
+    const auto result = device.get();
+    for (Index j = 0; j < 5; ++j) {
+      double squares = 0;
+      for (Index i = 0; i < rows; ++i) squares += std::norm(x(i, j));
+      for (Index i = 0; i < rows; ++i)
+        ASSERT_LE(std::abs(result(i, j) - (j == 2 ? T(0) : x(i, j) / RealOf<T>(std::sqrt(squares)))),
+                  4 * precision<T>)
+            << i << ' ' << j;
+    }
+  }
+}
+
 TYPED_TEST(GpuCheck, ColumnSums) {
   TESSERA_NEED_GPU();
   using T = TypeParam;

@@ -185,7 +185,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfATile) {
                  c = random_matrix<T>(m, n, 3, 3);
       const DeviceMatrix<T> device_left(left), device_right(right), device_c(c), workspace(n, 2 * kb, 0);
       launch_subtract_pair<T>(*this->handles_, device_left.const_view(), device_right.const_view(), done, kb,
-                              with_workspace ? workspace.view().data : nullptr, device_c.view());
+                              with_workspace ? workspace.view().data : nullptr, {}, device_c.view());
       EXPECT_LE(difference(device_c.get(), expected_update(left, right, done, kb, c)),
                 this->tolerance(2 * done));
     }
@@ -200,7 +200,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfADiagonalTile) {
       const auto c = random_hermitian<T>(n, 2);
       const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0);
       const DeviceMatrix<T> device_c(poison_other_triangle(c, Uplo::lower));
-      launch_hermitian_update<T>(*this->handles_, device_vz.const_view(), done, kb, workspace.view().data,
+      launch_hermitian_update<T>(*this->handles_, device_vz.const_view(), done, kb, workspace.view().data, {},
                                  device_c.view());
       const auto result = device_c.get();
       EXPECT_LE(difference(result, expected_update(vz, vz, done, kb, c)), this->tolerance(2 * done)) << n;
@@ -217,7 +217,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   for (const Index done : {kb, kb - 1}) {
     const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
     la::set_zero(*this->handles_, c.view());
-    launch_hermitian_update<T>(*this->handles_, device_vz.const_view(), done, kb, workspace.view().data,
+    launch_hermitian_update<T>(*this->handles_, device_vz.const_view(), done, kb, workspace.view().data, {},
                                c.view());
     const auto result = c.get();
     for (Index s = 0; s < 50000; ++s) {

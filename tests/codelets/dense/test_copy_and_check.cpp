@@ -201,6 +201,23 @@ TYPED_TEST(CopyCodelets, BytesAndValues) {
   EXPECT_EQ(download_values<R>(out), (std::vector<R>{0.5, 0.75, 1}));
 }
 
+TYPED_TEST(CopyCodelets, NormaliseColumns) {
+  using T = TypeParam;
+  const Index rows = 37;
+  auto before = random_matrix<T>(rows, 3, 4);
+  for (Index i = 0; i < rows; ++i) before(i, 1) = T(0);
+  const Data data = upload(this->runtime(), before);
+  ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(NormaliseColumns<T>{.x = data}); }));
+  const auto x = download<T>(data);
+  for (Index j = 0; j < 3; ++j) {
+    double squares = 0;
+    for (Index i = 0; i < rows; ++i) squares += std::norm(before(i, j));
+    for (Index i = 0; i < rows; ++i)
+      EXPECT_LE(std::abs(x(i, j) - (j == 1 ? T(0) : before(i, j) / RealOf<T>(std::sqrt(squares)))),
+                4 * precision<T>);
+  }
+}
+
 TYPED_TEST(CopyCodelets, HermitianTimesSlab) {
   using T = TypeParam;
   const Index n = 11, tile = 4, cols = 3;

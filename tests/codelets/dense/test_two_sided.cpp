@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/codelets/dense/kernels/hermitian.hpp>
+#include <tessera/codelets/linalg/hermitian.hpp>
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 

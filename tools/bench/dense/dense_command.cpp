@@ -41,6 +41,7 @@ Report describe(Session& session, const DenseBenchOptions& options) {
   used.band = sizes.band;
   used.update_width = sizes.update_width;
   used.column_groups = sizes.column_groups;
+  used.split_products = sizes.split_products;
   used.grid = {grid.rows, grid.cols};
   Report report = session.new_report("bench_dense");
   report.title += " " + options.stage;

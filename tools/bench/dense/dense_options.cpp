@@ -31,7 +31,8 @@ OptionTable option_table(DenseBenchOptions& options) {
             "on GPUs: WY blocks on the tensor cores, or one reflector after another as in ELPA2, to compare "
             "with")
       .needs([&options] { return options.stage == "back_tridiagonal"; }, "the stage back_tridiagonal");
-  add_sizes(table, options.tile, options.band, options.update_width, options.column_groups);
+  add_sizes(table, options.tile, options.band, options.update_width, options.column_groups,
+            options.split_products);
   add_machine(table, options.common);
   add_grid(table, options.grid);
   add_runs(table, options.common);

@@ -19,6 +19,7 @@ struct DenseBenchOptions {
   Index vectors = -1;  ///< number of back-transformed columns; -1: n
   char type = 'd';
   Index tile = 0, band = 0, update_width = 0, column_groups = 0;
+  bool split_products = true;
   std::string kernel = "blocked";  ///< of back_tridiagonal: blocked or elpa
   std::string peer = "none";
   GridOption grid;

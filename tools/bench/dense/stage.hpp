@@ -57,7 +57,7 @@ class Stage : public StageBench<T> {
   void reduce(Sequence& sequence, HermitianProblem<T>& a, const BandMatrix<T>& band,
               BandReflectors<T>* reflectors) const {
     reduce_to_band<T>(sequence, std::move(a.matrix), sizes_.update_width, band, reflectors,
-                      reduction_groups(sizes_));
+                      reduction_groups(sizes_), sizes_.split_products);
   }
 
   void run_now(const std::function<void(Sequence&)>& work) {

@@ -181,7 +181,7 @@ class TridiagonalEigenBench final : public Stage<T> {
   }
   void submit(Sequence& sequence) override {
     TridiagonalEigen<T> eigen(sequence, this->n_, d_data_, e_data_, true);
-    eigen.submit_vectors(sequence, 0, this->count_, z_);
+    eigen.submit_vectors(sequence, 0, this->count_, z_, this->sizes_.split_products);
     eigen_ = std::make_shared<TridiagonalEigen<T>>(std::move(eigen));
   }
   CheckRecord check() override {
@@ -233,7 +233,8 @@ class BackTridiagonalBench final : public Stage<T> {
   void submit(Sequence& sequence) override {
     const bool elpa = this->options_.kernel == "elpa";
     back_tridiagonal(sequence, std::move(reflectors_), z_,
-                     elpa ? ReflectorKernel::one_by_one : ReflectorKernel::blocked);
+                     elpa ? ReflectorKernel::one_by_one : ReflectorKernel::blocked,
+                     this->sizes_.split_products);
   }
   CheckRecord check() override { return this->norm_check(before_, squared_norm(this->runtime_, z_)); }
 
@@ -255,7 +256,9 @@ class BackBandBench final : public Stage<T> {
     z_ = this->random_vectors(5);
     before_ = squared_norm(this->runtime_, z_);
   }
-  void submit(Sequence& sequence) override { back_band(sequence, std::move(reflectors_), z_); }
+  void submit(Sequence& sequence) override {
+    back_band(sequence, std::move(reflectors_), z_, this->sizes_.split_products);
+  }
   CheckRecord check() override { return this->norm_check(before_, squared_norm(this->runtime_, z_)); }
 
  private:
@@ -339,6 +342,7 @@ EigensolveOptions stage_sizes(Runtime& runtime, const DenseBenchOptions& options
   wanted.band = options.band;
   wanted.update_width = options.update_width;
   wanted.column_groups = options.column_groups;
+  wanted.split_products = options.split_products;
   return resolve_options<T>(runtime, options.n, wanted);
 }
 

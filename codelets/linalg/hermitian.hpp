@@ -26,6 +26,22 @@ void mirror_lower(const HostContext&, MatrixView<T> a) noexcept {
 template <class T>
 void mirror_lower(const CudaContext& on, MatrixView<T> a) noexcept;
 
+/// The products that make the lower triangle of an n x n result: product(row, column, m, width, count, step)
+/// is the block of m x width elements at (row, column), and count - 1 more, each `step` rows and columns on.
+template <class Product>
+void for_each_lower_product(Index n, const Product& product) noexcept {
+  // First the blocks on the diagonal, half of whose work is wasted; then the squares below them, which double
+  // at each level. An incomplete block is a product of its own.
+  constexpr Index width = 512;
+  product(0, 0, width, width, n / width, width);
+  if (const Index first = n / width * width; first < n) product(first, first, n - first, n - first, 1, 0);
+  for (Index size = width; size < n; size *= 2) {
+    product(size, 0, size, size, n / (2 * size), 2 * size);
+    const Index col = n / (2 * size) * 2 * size, row = col + size;
+    if (row < n) product(row, col, n - row, size, 1, 0);
+  }
+}
+
 /// C := C - X Y^H for the lower triangle of C (n x n), X and Y n x k. Entries just above the diagonal change
 /// as well. [n^2 k]
 template <class T>

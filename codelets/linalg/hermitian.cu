@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_scalar.cuh>
-#include <tessera/codelets/dense/kernels/hermitian.hpp>
+#include <tessera/codelets/linalg/hermitian.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera::detail {
@@ -11,7 +11,6 @@ namespace {
 using namespace device;
 
 constexpr int mirror_tile = 32, mirror_rows = 8;
-constexpr Index diagonal_block = 512;
 
 /// One thread block transposes one tile of the lower triangle; the tiles are numbered row by row.
 template <class S>
@@ -48,22 +47,11 @@ void mirror_lower(const CudaContext& on, MatrixView<T> a) noexcept {
 template <class T>
 void subtract_lower_product(const CudaContext& on, MatrixView<const T> x, MatrixView<const T> y,
                             MatrixView<T> c) noexcept {
-  const Index n = c.rows, k = x.cols;
-  const auto product = [&](Index row, Index col, Index m, Index width, Index count, Index step) {
-    cublas::gemm_strided_batched<T>(on.cublas, Op::none, Op::adjoint, m, width, k, T(-1), x.data + row, x.ld,
-                                    step, y.data + col, y.ld, step, T(1), c.data + row + col * c.ld, c.ld,
-                                    step * (c.ld + 1), count);
-  };
-  // First the blocks on the diagonal, half of whose work is wasted; then the squares below them, which double
-  // at each level. An incomplete block is a product of its own.
-  const Index width = diagonal_block;
-  product(0, 0, width, width, n / width, width);
-  if (const Index first = n / width * width; first < n) product(first, first, n - first, n - first, 1, 0);
-  for (Index size = width; size < n; size *= 2) {
-    product(size, 0, size, size, n / (2 * size), 2 * size);
-    const Index col = n / (2 * size) * 2 * size, row = col + size;
-    if (row < n) product(row, col, n - row, size, 1, 0);
-  }
+  for_each_lower_product(c.rows, [&](Index row, Index col, Index m, Index width, Index count, Index step) {
+    cublas::gemm_strided_batched<T>(on.cublas, Op::none, Op::adjoint, m, width, x.cols, T(-1), x.data + row,
+                                    x.ld, step, y.data + col, y.ld, step, T(1), c.data + row + col * c.ld,
+                                    c.ld, step * (c.ld + 1), count);
+  });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                          \

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <tessera/codelets/linalg/blas.hpp>
+
+/// Products of float and complex<float> on a GPU's tensor cores, from operands that are split into two parts
+/// of half precision.
+///
+/// An operand X is scaled by a power of two, so that its largest part lies below 2^14, and written as the sum
+/// of two matrices of half precision, X = H + L: together they have 22 bits, for numbers above 2^-17 of the
+/// largest one. Then
+///   X Y = L_X H_Y + H_X L_Y + H_X H_Y = [L_X H_X H_X] [H_Y; L_Y; H_Y]
+/// up to L_X L_Y, 2^-22 of it: one product of half precision with a sum of thrice the length, accumulated in
+/// float. A complex product is the real one of matrices of 2 x 2 blocks [re, -im; im, re], of whose second
+/// operand, and of the result, the first column of each block is enough, which is how they are stored.
+///
+/// Error: about 2^-21 max|X| max|Y| k at most for a sum of k products, so normwise as good as float's; small
+/// elements of a matrix with large ones have fewer correct bits than in float's own product.
+/// Source: Markidis et al., NVIDIA Tensor Core Programmability, IPDPSW 2018; Ootomo and Yokota, Recovering
+/// single precision accuracy from Tensor Cores, Int. J. High Perf. Comput. Appl. 36 (2022).
+namespace tessera::detail {
+
+/// Whether products of T can be split.
+template <class T>
+inline constexpr bool splittable = std::is_same_v<RealOf<T>, float>;
+
+/// The shape of a product: op(A) is m x k, op(B) k x n.
+struct ProductShape {
+  Index m = 0, n = 0, k = 0;
+};
+
+namespace split_products {
+
+/// Tensor cores round their sums towards zero, which makes all results too small, the more the longer the sum: long
+/// ones are cut, and added in float.
+inline constexpr Index longest_sum = 2048;
+/// Rows and leading dimensions are multiples of it: 16 bytes.
+inline constexpr Index alignment = 8;
+inline constexpr std::size_t header_bytes = 256;
+
+template <class T>
+inline constexpr Index reals = is_complex<T> ? 2 : 1;
+constexpr Index padded(Index rows) noexcept {
+  return ceil_div(rows, alignment) * alignment;
+}
+
+}  // namespace split_products
+
+/// Bytes of work space for products of up to this shape; 0 if they are not split. Up to a quarter of the
+/// largest matrix, more only where that would cut the operands to small pieces.
+template <class T>
+constexpr std::size_t split_product_bytes(const ProductShape& largest) noexcept {
+  using namespace split_products;
+  if constexpr (!splittable<T>) return 0;
+  const auto& [m, n, k] = largest;
+  const Index sum = std::min(padded(reals<T> * k), longest_sum), left = padded(reals<T> * m);
+  const Index whole = 3 * sum * (left + padded(n));
+  const Index least = 3 * sum * (left + std::min<Index>(padded(n), 2048));
+  const Index quarter = std::max({m * n, m * k, k * n}) * reals<T> / 2;
+  return header_bytes + 2 * static_cast<std::size_t>(std::min(whole, std::max(quarter, least)));
+}
+
+/// Whether a product of this shape gains by it: its operands are read twice more, and written.
+template <class T>
+constexpr bool worth_splitting(const ProductShape& shape) noexcept {
+  return splittable<T> && std::min(shape.m, shape.n) >= 256 && shape.k >= 128 &&
+         2. * double(shape.m) * double(shape.n) * double(shape.k) * flop_factor<T> >= 4e9;
+}
+
+/// C := alpha op(A) op(B) + beta C by split operands; op: none or adjoint. work: split_product_bytes of the
+/// product's shape or more. [2 m n k, in hardware 6 m n k; complex: x 4]
+template <class T>
+void split_gemm(const CudaContext& on, Op op_a, Op op_b, RealOf<T> alpha, la::Factor<T> a, la::Factor<T> b,
+                RealOf<T> beta, MatrixView<T> c, std::span<char> work) noexcept;
+
+/// subtract_lower_product (hermitian.hpp) by split operands: C := C - X Y^H for the lower triangle of C.
+/// Elements just above the diagonal change as well. work: split_product_bytes of n x n x k. [n^2 k; complex: x 4]
+template <class T>
+void split_subtract_lower_product(const CudaContext& on, la::Factor<T> x, la::Factor<T> y, MatrixView<T> c,
+                                  std::span<char> work) noexcept;
+
+/// la::gemm, on a GPU by split operands where there is work space and the product is worth it.
+template <class T>
+void gemm_or_split(const HostContext& on, Op op_a, Op op_b, RealOf<T> alpha, la::Factor<T> a, la::Factor<T> b,
+                   RealOf<T> beta, MatrixView<T> c, std::span<char>) noexcept {
+  la::gemm(on, op_a, op_b, T(alpha), a, b, T(beta), c);
+}
+template <class T>
+void gemm_or_split(const CudaContext& on, Op op_a, Op op_b, RealOf<T> alpha, la::Factor<T> a, la::Factor<T> b,
+                   RealOf<T> beta, MatrixView<T> c, std::span<char> work) noexcept {
+  if constexpr (splittable<T>) {
+    if (!work.empty() && worth_splitting<T>({c.rows, c.cols, la::inner_size(op_a, a)}))
+      return split_gemm<T>(on, op_a, op_b, alpha, a, b, beta, c, work);
+  }
+  la::gemm(on, op_a, op_b, T(alpha), a, b, T(beta), c);
+}
+
+}  // namespace tessera::detail
