@@ -15,7 +15,7 @@ namespace tessera::detail {
 /// Flops: 2 n^2 k for k columns (complex: x 4), and n^2 x width of the reflectors for the merged factors.
 /// Priorities: merging 1, applying 0. The reflectors are consumed: their memory is released as they have been
 /// used.
-/// @param split_products  the products of float and complex<float> on GPUs by split operands
+/// @param split_products  the products on GPUs by split operands, or three real products
 /// (codelets/linalg/split_products.hpp)
 template <class T>
 void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z,

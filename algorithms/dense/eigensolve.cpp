@@ -93,7 +93,7 @@ class Solve {
     sequence_->begin_stage("back_band");  // 6e
     back_band<T>(*sequence_, std::move(band_reflectors), result_->vectors, options_.split_products);
     // Sums that are rounded towards zero have made the vectors shorter.
-    for (Index j = 0; options_.split_products && j < result_->vectors.count(); ++j)
+    for (Index j = 0; splittable<T> && options_.split_products && j < result_->vectors.count(); ++j)
       sequence_->insert(NormaliseColumns<T>{.x = result_->vectors.slab(j)});
     to_general_form();
   }

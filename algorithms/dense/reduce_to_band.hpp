@@ -47,7 +47,7 @@ struct BandReflectors {
 /// @param reflectors takes over what held `a`; null: values only, it is released as soon as possible.
 /// @param column_groups 0: tile by tile; else A is first dealt to this number of groups of columns, on CPUs
 /// or GPUs (at most max_column_groups; one process).
-/// @param split_products the updates of float and complex<float> on GPUs by split operands
+/// @param split_products the updates on GPUs by split operands, or three real products
 /// (codelets/linalg/split_products.hpp).
 /// @throws InvalidArgument for sizes that do not divide each other, or a number of groups out of range.
 template <class T>

@@ -14,7 +14,7 @@ namespace {
 Index largest_driver_order(Index n, Index wanted, const SolverPlace& place) {
   if (!place.complex) return 400;
   if (wanted <= n / 2) return 1100;
-  return place.single ? 2300 : 1300;
+  return place.single ? 1500 : 1300;
 }
 
 /// Up to so many workers LAPACK and one stage hold out longer: tasks are small for more of them.

@@ -127,16 +127,15 @@ struct GroupFormZ {
   std::uint32_t footprint() const noexcept { return panel.footprint(); }
 };
 
-/// A0 := A0 - V Z^H - Z V^H in the group's columns from part.row on, rows from part.row on, after kb columns
-/// of
+/// A0 := A0 - V Z^H - Z V^H in the group's columns from part.row on, rows from part.row on, after kb columns of
 /// panels, part.row = the last of them + 1.                               [4 kb times rows times columns]
 /// | operand   | mode       | shape | what                                                                     |
 /// |-----------|------------|-------|--------------------------------------------------------------------------|
 /// | group     | read-write |       |                                                                          |
 /// | vz        | read       |       | of the owner, which holds all                                            |
 /// | gathered  | write      |       | of another group: V and Z are gathered in it                             |
-/// | workspace | scratch    | array, update_workspace_bytes(columns of the group, kb) |                        |
-/// | split     | scratch    | array, GPUs: split_update_bytes(n, columns of the group, kb); absent: plain products |
+/// | workspace | scratch    | array | update_workspace_bytes(columns of the group, kb)                         |
+/// | split     | scratch    | array | GPUs: split_update_bytes(n, columns of the group, kb); absent: plain     |
 /// | v, z      | read       |       | V and Z, panel by panel; none for the owner                              |
 template <class T>
 struct GroupUpdate {

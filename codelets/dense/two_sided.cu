@@ -167,7 +167,7 @@ void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Inde
   constexpr Index small = 8192;
   const auto v = vz.block(0, 0, c.rows, done), z = vz.block(0, kb, c.rows, done);
   if (workspace && done == kb && !split.empty() && worth_splitting<T>({c.rows, c.rows, 2 * kb})) {
-    if constexpr (splittable<T>)
+    if constexpr (splittable<T> || by_three_products<T>)
       split_subtract_lower_product<T>(on, vz, exchange<T>(on, vz, kb, workspace), c, split);
   } else if (c.rows <= small) {
     la::her2k(on, Uplo::lower, Op::none, -1, v, z, 1, c);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_scalar.cuh>
-#include <tessera/codelets/linalg/hermitian.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
+#include <tessera/codelets/linalg/hermitian.hpp>
 
 namespace tessera::detail {
 

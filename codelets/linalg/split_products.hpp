@@ -27,6 +27,10 @@ namespace tessera::detail {
 /// Whether products of T can be split.
 template <class T>
 inline constexpr bool splittable = std::is_same_v<RealOf<T>, float>;
+/// Whether products of T are made by three real products instead of four, with the same functions: those of
+/// complex<double>, by cuBLAS.
+template <class T>
+inline constexpr bool by_three_products = std::is_same_v<T, std::complex<double>>;
 
 /// The shape of a product: op(A) is m x k, op(B) k x n.
 struct ProductShape {
@@ -51,10 +55,12 @@ constexpr Index padded(Index rows) noexcept {
 }  // namespace split_products
 
 /// Bytes of work space for products of up to this shape; 0 if they are not split. Up to a quarter of the
-/// largest matrix, more only where that would cut the operands to small pieces.
+/// largest matrix, more only where that would cut the operands to small pieces. Three real products need no
+/// space; a few bytes tell a task that they are wanted.
 template <class T>
 constexpr std::size_t split_product_bytes(const ProductShape& largest) noexcept {
   using namespace split_products;
+  if constexpr (by_three_products<T>) return header_bytes;
   if constexpr (!splittable<T>) return 0;
   const auto& [m, n, k] = largest;
   const Index sum = std::min(padded(reals<T> * k), longest_sum), left = padded(reals<T> * m);
@@ -67,6 +73,7 @@ constexpr std::size_t split_product_bytes(const ProductShape& largest) noexcept 
 /// Whether a product of this shape gains by it: its operands are read twice more, and written.
 template <class T>
 constexpr bool worth_splitting(const ProductShape& shape) noexcept {
+  if constexpr (by_three_products<T>) return std::min({shape.m, shape.n, shape.k}) >= 512;
   return splittable<T> && std::min(shape.m, shape.n) >= 256 && shape.k >= 128 &&
          2. * double(shape.m) * double(shape.n) * double(shape.k) * flop_factor<T> >= 4e9;
 }
@@ -92,7 +99,7 @@ void gemm_or_split(const HostContext& on, Op op_a, Op op_b, RealOf<T> alpha, la:
 template <class T>
 void gemm_or_split(const CudaContext& on, Op op_a, Op op_b, RealOf<T> alpha, la::Factor<T> a, la::Factor<T> b,
                    RealOf<T> beta, MatrixView<T> c, std::span<char> work) noexcept {
-  if constexpr (splittable<T>) {
+  if constexpr (splittable<T> || by_three_products<T>) {
     if (!work.empty() && worth_splitting<T>({c.rows, c.cols, la::inner_size(op_a, a)}))
       return split_gemm<T>(on, op_a, op_b, alpha, a, b, beta, c, work);
   }

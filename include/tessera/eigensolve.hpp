@@ -78,10 +78,10 @@ struct EigensolveOptions {
   /// Groups of columns in which reduce_to_band holds the matrix, each for a GPU (on CPUs they are slower); 1:
   /// it is reduced tile by tile. Chosen: one for each GPU, of a process with several, for large matrices.
   Index column_groups = 0;
-  /// Of float and complex<float> on GPUs: the two-stage solver's large products from operands that are split into
-  /// two parts of half precision, on the tensor cores. They are as accurate by norm as those of single precision,
-  /// and several times as fast; matrices as small as the error of single precision beside larger ones are not
-  /// resolved.
+  /// On GPUs, the large products of the two-stage solver and of the divide and conquer in other ways that are as
+  /// accurate by norm, and faster. Of float and complex<float>: on the tensor cores of half precision, from operands
+  /// that are split into two parts; the vectors are normalised in the end. Of complex<double>: three real products for
+  /// a complex one. With double nothing changes.
   bool split_products = true;
   bool keep_factor = false;  ///< of a problem with b: the result has the Cholesky factor of b, too
 };

@@ -87,8 +87,8 @@ void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width
                "groups of columns, one for a GPU, in which the matrix is reduced to a band; 1: tile by tile")
       .chosen("from the GPUs and the order", 0);
   table.yes_no("--split-products", split_products,
-               "on GPUs, for the types s and c: large products on the tensor cores of half precision, from "
-               "operands split into two parts");
+               "on GPUs, large products in faster ways: for the types s and c on the tensor cores of half "
+               "precision, from operands split into two parts, for z by three real products instead of four");
 }
 
 void warm_up_with_gpu_peer(OptionTable& table, const std::string& peer, CommonOptions& common) {

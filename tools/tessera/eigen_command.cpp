@@ -162,7 +162,8 @@ class EigenRun {
           fmt::format(", tile {}, band {}, update width {}", used_.tile, used_.band, used_.update_width);
     if (used_.solver == Solver::two_stage && used_.column_groups > 1)
       solver += fmt::format(", {} column groups", used_.column_groups);
-    if (used_.solver == Solver::two_stage && used_.split_products) solver += ", split products";
+    if (used_.solver == Solver::two_stage && used_.split_products)
+      solver += type_letter<T> == 'z' ? ", three real products" : ", split products";
     report_.lines.emplace_back("solver", solver);
   }
 

@@ -34,7 +34,9 @@ TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
     EXPECT_EQ(choose_solver(1024, 1024, gpu(14, false, single)), Solver::two_stage);
   EXPECT_EQ(choose_solver(1024, 1024, gpu(14, true, false)), Solver::vendor);
   EXPECT_EQ(choose_solver(2048, 2048, gpu(14, true, false)), Solver::two_stage);
-  EXPECT_EQ(choose_solver(2048, 2048, gpu(14, true, true)), Solver::vendor);
+  EXPECT_EQ(choose_solver(1400, 1400, gpu(14, true, true)), Solver::vendor);
+  EXPECT_EQ(choose_solver(1400, 1400, gpu(14, true, false)), Solver::two_stage);
+  EXPECT_EQ(choose_solver(2048, 2048, gpu(14, true, true)), Solver::two_stage);
   EXPECT_EQ(choose_solver(2048, 0, gpu(14, true, true)), Solver::two_stage);
 }
 

@@ -225,6 +225,7 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"eigen a.mtx --solver vendor --band 8", "--band"},
     {"eigen a.mtx --solver one_stage --update-width 8", "--update-width"},
     {"eigen a.mtx --solver one_stage --column-groups 2", "--column-groups"},
+    {"eigen a.mtx --solver vendor --split-products no", "--split-products"},
     {"eigen a.mtx --solver vendor --tuning t.json", "--tuning"},
     {"eigen a.mtx --gpus 0 --hybrid", "--hybrid"},
     {"batch a.h5 --n 3", "--n"},
