@@ -38,6 +38,7 @@ inline EigensolveOptions eigen_options_of(const tessera_eigen_options* given, bo
   options.update_width = given->update_width;
   options.slab_width = given->slab_width;
   options.column_groups = given->column_groups;
+  options.split_products = given->split_products != 0;
   return options;
 }
 
@@ -52,7 +53,8 @@ inline tessera_eigen_options eigen_options_from(const EigensolveOptions& used) {
           .band = used.band,
           .update_width = used.update_width,
           .slab_width = used.slab_width,
-          .column_groups = used.column_groups};
+          .column_groups = used.column_groups,
+          .split_products = used.split_products ? 1 : 0};
 }
 
 }  // namespace tessera::c_interface

@@ -168,13 +168,14 @@ Uplo uplo_of(bool lower) {
 
 nb::tuple eigensolve_arrays(AnyArray a, bool a_lower, std::optional<AnyArray> b, bool b_lower, bool vectors,
                             const std::string& range, double lo, double hi, const std::string& solver,
-                            Index tile, Index band, Index update_width) {
+                            Index tile, Index band, Index update_width, bool split_products) {
   DenseRequest request;
   request.options.solver = solver_from_string(solver);
   request.options.vectors = vectors;
   request.options.tile = tile;
   request.options.band = band;
   request.options.update_width = update_width;
+  request.options.split_products = split_products;
   if (range == "index")
     request.options.range = index_range(static_cast<Index>(lo), static_cast<Index>(hi));
   else if (range == "value")
@@ -265,7 +266,8 @@ nb::tuple eigensolve_stack(AnyArray a, std::vector<std::size_t> shape, Index ld,
 void bind_dense(nb::module_& module) {
   module.def("eigensolve", &eigensolve_arrays, nb::arg("a"), nb::arg("a_lower"), nb::arg("b").none(),
              nb::arg("b_lower"), nb::arg("vectors"), nb::arg("range"), nb::arg("lo"), nb::arg("hi"),
-             nb::arg("solver"), nb::arg("tile"), nb::arg("band"), nb::arg("update_width"));
+             nb::arg("solver"), nb::arg("tile"), nb::arg("band"), nb::arg("update_width"),
+             nb::arg("split_products"));
   module.def("eigensolve_batch", &eigensolve_stack, nb::arg("a"), nb::arg("shape"), nb::arg("ld"),
              nb::arg("stride"), nb::arg("lower"), nb::arg("vectors"));
 }

@@ -27,6 +27,7 @@ def eigh(
     tile: int = 0,
     band: int = 0,
     update_width: int = 0,
+    split_products: bool = True,
 ) -> Any:
     """Eigenvalues and eigenvectors of a Hermitian matrix: ``a x = w x``, or ``a x = w b x``.
 
@@ -55,6 +56,9 @@ def eigh(
         How the eigenvalues are found.
     tile, band, update_width : int, optional
         Sizes of the two-stage solver; 0: chosen.
+    split_products : bool, optional
+        On GPUs, large products in faster ways: of float32 and complex64 from operands split into two parts of half
+        precision, of complex128 by three real products; as accurate by norm.
 
     Returns
     -------
@@ -88,7 +92,7 @@ def eigh(
     """
     gpu = on_device(a)
     if _dimensions(a) > 2:
-        _refuse_for_a_stack(b, subset_by_index, subset_by_value, solver, tile, band, update_width)
+        _refuse_for_a_stack(b, subset_by_index, subset_by_value, solver, tile, band, update_width, split_products)
         return _stack(a, lower, not eigvals_only)
     if b is not None and on_device(b) != gpu:
         raise InvalidArgument("b: in another memory than a, expected the same", "b", "another memory", "that of a")
@@ -101,7 +105,19 @@ def eigh(
         first, first_lower, second, second_lower, n, conjugate = _host_matrices(a, b, lower)
     kind, lo, hi = _range(n, subset_by_index, subset_by_value)
     status, w, z, _, _ = _core.eigensolve(
-        first, first_lower, second, second_lower, not eigvals_only, kind, lo, hi, solver, tile, band, update_width
+        first,
+        first_lower,
+        second,
+        second_lower,
+        not eigvals_only,
+        kind,
+        lo,
+        hi,
+        solver,
+        tile,
+        band,
+        update_width,
+        split_products,
     )
     raise_for(status)
     if gpu:
@@ -233,7 +249,7 @@ def _dimensions(a: Any) -> int:
 
 
 def _refuse_for_a_stack(
-    b: Any, by_index: Any, by_value: Any, solver: str, tile: int, band: int, update_width: int
+    b: Any, by_index: Any, by_value: Any, solver: str, tile: int, band: int, update_width: int, split_products: bool
 ) -> None:
     given = {
         "b": b is not None,
@@ -243,6 +259,7 @@ def _refuse_for_a_stack(
         "tile": tile != 0,
         "band": band != 0,
         "update_width": update_width != 0,
+        "split_products": not split_products,
     }
     for name, is_given in given.items():
         if is_given:

@@ -74,7 +74,8 @@ def test_capsules(rng, dtype):
     for array in (a, a.__dlpack__()):
         wrapped = tessera._core.as_column_major(array, True)
         np.testing.assert_array_equal(np.from_dlpack(wrapped), a.T)
-        status, w, v, _, _ = tessera._core.eigensolve(wrapped, True, None, True, True, "all", 0, 0, "auto", 0, 0, 0)
+        sizes = 0, 0, 0
+        status, w, v, _, _ = tessera._core.eigensolve(wrapped, True, None, True, True, "all", 0, 0, "auto", *sizes, True)
         assert status.ok
         check(np.array(a.T), w, v)
 

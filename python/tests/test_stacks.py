@@ -147,6 +147,7 @@ stack = np.stack([np.eye(3)] * 2)
         ("tile", {"a": stack, "tile": 64}),
         ("band", {"a": stack, "band": 8}),
         ("update_width", {"a": stack, "update_width": 8}),
+        ("split_products", {"a": stack, "split_products": False}),
         ("a", {"a": np.full((2, 3, 3), "x")}),
     ],
 )

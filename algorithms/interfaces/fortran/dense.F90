@@ -28,6 +28,9 @@ module tessera_dense
   type :: eigen_options
     integer, allocatable :: solver                   !< one of the constants solver_*
     integer, allocatable :: tile, band, update_width, slab_width, column_groups
+    !> large products on GPUs in faster ways: of single precision from operands split into halves, of complex(8) by
+    !> three real products; else .true.
+    logical, allocatable :: split_products
   end type
 
   !> What a solve has done.
@@ -200,6 +203,7 @@ contains
     if (allocated(options%update_width)) chosen%update_width = options%update_width
     if (allocated(options%slab_width)) chosen%slab_width = options%slab_width
     if (allocated(options%column_groups)) chosen%column_groups = options%column_groups
+    if (allocated(options%split_products)) chosen%split_products = merge(1, 0, options%split_products)
   end subroutine
 
   function eigen_options_of(chosen) result(options)
@@ -211,6 +215,7 @@ contains
     options%update_width = int(chosen%update_width)
     options%slab_width = int(chosen%slab_width)
     options%column_groups = int(chosen%column_groups)
+    options%split_products = chosen%split_products /= 0
   end function
 
   subroutine factorise(self, type, b, uplo, distribution, n, factorized, runtime, status)

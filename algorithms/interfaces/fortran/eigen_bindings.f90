@@ -41,6 +41,7 @@ module tessera_eigen_bindings
     integer(c_int64_t) :: lo, hi
     real(c_double) :: above, upto
     integer(c_int64_t) :: tile, band, update_width, slab_width, column_groups
+    integer(c_int) :: split_products
   end type
 
   type, bind(c) :: c_result

@@ -91,6 +91,9 @@ typedef struct tessera_eigen_options {
   tessera_index lo, hi; /**< by index: eigenvalues number lo to hi - 1, from 0 */
   double above, upto;   /**< by value: eigenvalues in (above, upto] */
   tessera_index tile, band, update_width, slab_width, column_groups;
+  /** large products on GPUs in faster ways: of single precision from operands split into halves, of complex double by
+      three real products; 1 from tessera_eigen_options_init */
+  int split_products;
 } tessera_eigen_options;
 void tessera_eigen_options_init(tessera_eigen_options* options);
 

@@ -65,6 +65,7 @@ static const layout_entry entries[] = {
     MEMBER(tessera_eigen_options, update_width),
     MEMBER(tessera_eigen_options, slab_width),
     MEMBER(tessera_eigen_options, column_groups),
+    MEMBER(tessera_eigen_options, split_products),
     STRUCTURE(tessera_eigen_result),
     MEMBER(tessera_eigen_result, count),
     MEMBER(tessera_eigen_result, first),

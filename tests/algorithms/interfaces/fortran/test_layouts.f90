@@ -99,6 +99,7 @@ contains
     call same("tessera_eigen_options.update_width", distance(c_loc(eigen_options), c_loc(eigen_options%update_width)))
     call same("tessera_eigen_options.slab_width", distance(c_loc(eigen_options), c_loc(eigen_options%slab_width)))
     call same("tessera_eigen_options.column_groups", distance(c_loc(eigen_options), c_loc(eigen_options%column_groups)))
+    call same("tessera_eigen_options.split_products", distance(c_loc(eigen_options), c_loc(eigen_options%split_products)))
     call same("tessera_eigen_result", int(c_sizeof(eigen_result), c_intptr_t))
     call same("tessera_eigen_result.count", distance(c_loc(eigen_result), c_loc(eigen_result%count)))
     call same("tessera_eigen_result.first", distance(c_loc(eigen_result), c_loc(eigen_result%first)))
