@@ -29,7 +29,8 @@ void launch(cudaStream_t stream, ApplyShape<S> a) noexcept {
       <<<static_cast<unsigned>(grid), 32 * warps, K::shared_bytes, stream>>>(a);
 }
 
-/// The kernel for the number of tiles. A strip has M columns, or half as many where the window does not fit into the registers.
+/// The kernel for the number of tiles. A strip has M columns, or half as many where the window does not fit into
+/// the registers.
 template <bool Split, class S>
 void launch(cudaStream_t stream, const ApplyShape<S>& a, bool slide) noexcept {
   constexpr int M = 16;
