@@ -33,7 +33,10 @@ struct Header {
 
 __global__ void coefficients_kernel(float alpha, float beta, Header* header) {
   const int exponent = -scale_exponent(header->largest_a) - scale_exponent(header->largest_b);
-  header->alpha = alpha * power_of_two(exponent / 2) * power_of_two(exponent - exponent / 2);
+  constexpr unsigned infinity = 0x7f800000u;
+  const bool finite = max(header->largest_a, header->largest_b) < infinity;
+  header->alpha =
+      finite ? alpha * power_of_two(exponent / 2) * power_of_two(exponent - exponent / 2) : nanf("");
   header->beta = beta;
   header->one = 1;
 }

@@ -18,6 +18,8 @@
 /// float. A complex product is the real one of matrices of 2 x 2 blocks [re, -im; im, re], of whose second
 /// operand, and of the result, the first column of each block is enough, which is how they are stored.
 ///
+/// An element that is not finite makes all of the result NaN: it would leave no bits for the others.
+///
 /// Error: about 2^-21 max|X| max|Y| k at most for a sum of k products, so normwise as good as float's; small
 /// elements of a matrix with large ones have fewer correct bits than in float's own product.
 /// Source: Markidis et al., NVIDIA Tensor Core Programmability, IPDPSW 2018; Ootomo and Yokota, Recovering
