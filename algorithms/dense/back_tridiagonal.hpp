@@ -32,7 +32,7 @@ enum class ReflectorKernel {
 /// @param reflectors  read; released piece by piece as the tasks have used them
 /// @param z           n rows; read and written
 /// @param split_products  float and complex<float> after a chase on a GPU: by split operands in half precision,
-/// which suits columns of length one (launch_apply_chase)
+/// for columns of length below 15 (launch_apply_chase)
 /// @throws InvalidArgument for `one_by_one` where the chase did not run on a GPU or the bandwidth does not
 /// fit
 ///

@@ -83,7 +83,7 @@ class Solve {
     sequence_->begin_stage("reduce_to_band");  // 6a
     reduce_to_band<T>(*sequence_, std::move(work), options_.update_width, band,
                       options_.vectors ? &band_reflectors : nullptr, reduction_groups(options_),
-                      options_.split_products);
+                      splits_reduction());
     sequence_->begin_stage("band_to_tridiagonal");  // 6b
     band_to_tridiagonal<T>(*sequence_, std::move(band), d, e, options_.vectors ? &chase_reflectors : nullptr);
     if (!solve_tridiagonal(d, e)) return;        // 6c
@@ -97,6 +97,9 @@ class Solve {
       sequence_->insert(NormaliseColumns<T>{.x = result_->vectors.slab(j)});
     to_general_form();
   }
+
+  /// Not of a generalized problem: its standard form may be large beside the reflectors, which share a scale with it.
+  bool splits_reduction() const { return options_.split_products && !(generalized() && splittable<T>); }
 
   void solve_one_stage(TiledMatrix<T> work) {
     const Data d = tridiagonal_piece(n_), e = tridiagonal_piece(n_ - 1);

@@ -278,7 +278,8 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
     throw InvalidArgument(
         "solver", "vendor",
         fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_limit(runtime, false)));
-  o.split_products = o.split_products && (splittable<T> || by_three_products<T>) && gpus && o.solver != Solver::vendor;
+  o.split_products =
+      o.split_products && (splittable<T> || by_three_products<T>)&&gpus && o.solver == Solver::two_stage;
   choose_column_groups(o, runtime, n, sizeof(T));
   if (gpus) choose_gpu_tiles(o, problem);
   choose_tiles(o, problem);

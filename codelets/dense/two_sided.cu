@@ -166,7 +166,8 @@ void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Inde
   // cuBLAS' own rank-2k update is faster for small orders only.
   constexpr Index small = 8192;
   const auto v = vz.block(0, 0, c.rows, done), z = vz.block(0, kb, c.rows, done);
-  if (workspace && done == kb && !split.empty() && worth_splitting<T>({c.rows, c.rows, 2 * kb})) {
+  if (workspace && done == kb && !split.empty() && worth_splitting<T>({c.rows, c.rows, 2 * kb}) &&
+      (splittable<T> || c.rows >= 4096)) {
     if constexpr (splittable<T> || by_three_products<T>)
       split_subtract_lower_product<T>(on, vz, exchange<T>(on, vz, kb, workspace), c, split);
   } else if (c.rows <= small) {

@@ -62,9 +62,9 @@ __global__ void __launch_bounds__(lanes* block_columns)
 
 /// What becomes of a column of an operand, given as reals.
 enum class Form {
-  plain,          ///< the column: a real one, or a complex one for the first column of each 2 x 2 block
-  blocks,         ///< complex: two columns of 2 x 2 blocks
-  conjugate_rows  ///< complex: the first row of each 2 x 2 block of the conjugate, as two columns
+  plain,      ///< the column: a real one, or a complex one for the first column of each 2 x 2 block
+  blocks,     ///< complex: two columns of 2 x 2 blocks
+  first_rows  ///< complex: the first row of each 2 x 2 block, re and -im, as two columns
 };
 
 /// Where the three terms of an operand go.
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(lanes* block_columns)
          i += rows_of_thread * gridDim.x * lanes) {
       float4 v = load_rows(x + j * ld, i, j < extent.cols ? extent.rows : 0, aligned);
       v.x *= scale, v.y *= scale, v.z *= scale, v.w *= scale;
-      if constexpr (form == Form::conjugate_rows) {
+      if constexpr (form == Form::first_rows) {
         store_pair(out, i / 2 + 2 * j * out.ld, v.x, v.z);
         store_pair(out, i / 2 + (2 * j + 1) * out.ld, -v.y, -v.w);
       } else if constexpr (form == Form::blocks) {
@@ -174,18 +174,17 @@ Split split(const CudaContext& on, bool left, Op op, la::Factor<T> part, const u
             __half* to) noexcept {
   const Reals x(part);
   const Form form = is_complex<T> && left             ? Form::blocks
-                    : is_complex<T> && op != Op::none ? Form::conjugate_rows
+                    : is_complex<T> && op != Op::none ? Form::first_rows
                                                       : Form::plain;
   const auto size = (left == (op == Op::none)) ? split_size<T>(left, op, part.rows, part.cols)
                                                : split_size<T>(left, op, part.cols, part.rows);
   const Terms terms{to, size.along_rows ? 3 * size.rows : size.rows,
                     size.along_rows ? size.rows : size.rows * size.cols, left ? 0 : 1};
-  const Extent extent{x.rows, x.cols,
-                      static_cast<int>(form == Form::conjugate_rows ? 2 * size.rows : size.rows),
+  const Extent extent{x.rows, x.cols, static_cast<int>(form == Form::first_rows ? 2 * size.rows : size.rows),
                       static_cast<int>(form == Form::plain ? size.cols : size.cols / 2)};
-  const auto kernel = form == Form::blocks           ? split_kernel<Form::blocks>
-                      : form == Form::conjugate_rows ? split_kernel<Form::conjugate_rows>
-                                                     : split_kernel<Form::plain>;
+  const auto kernel = form == Form::blocks       ? split_kernel<Form::blocks>
+                      : form == Form::first_rows ? split_kernel<Form::first_rows>
+                                                 : split_kernel<Form::plain>;
   kernel<<<grid_of(extent.stored_rows, extent.stored_cols), dim3(lanes, block_columns), 0, on.stream>>>(
       extent, x.data, x.ld, x.aligned, largest, terms);
   return {to, size.along_rows == left ? CUBLAS_OP_T : CUBLAS_OP_N, terms.ld};

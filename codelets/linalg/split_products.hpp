@@ -20,8 +20,9 @@
 ///
 /// An element that is not finite makes all of the result NaN: it would leave no bits for the others.
 ///
-/// Error: about 2^-21 max|X| max|Y| k at most for a sum of k products, so normwise as good as float's; small
-/// elements of a matrix with large ones have fewer correct bits than in float's own product.
+/// Error: about 2^-21 max|X| max|Y| for each product, and what a sum of float loses, up to a few times as much,
+/// because tensor cores round towards zero. All elements of an operand share one scale: small ones beside large ones
+/// have fewer correct bits than in float's own product. The product of the largest elements is above 2^-120.
 /// Source: Markidis et al., NVIDIA Tensor Core Programmability, IPDPSW 2018; Ootomo and Yokota, Recovering
 /// single precision accuracy from Tensor Cores, Int. J. High Perf. Comput. Appl. 36 (2022).
 namespace tessera::detail {

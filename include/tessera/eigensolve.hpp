@@ -78,8 +78,8 @@ struct EigensolveOptions {
   /// Groups of columns in which reduce_to_band holds the matrix, each for a GPU (on CPUs they are slower); 1:
   /// it is reduced tile by tile. Chosen: one for each GPU, of a process with several, for large matrices.
   Index column_groups = 0;
-  /// On GPUs, the large products of the two-stage solver and of the divide and conquer in other ways that are as
-  /// accurate by norm, and faster. Of float and complex<float>: on the tensor cores of half precision, from operands
+  /// On GPUs, the large products of the two-stage solver in other ways that are faster, with errors by norm of a few
+  /// times those of the type's own. Of float and complex<float>: on the tensor cores of half precision, from operands
   /// that are split into two parts; the vectors are normalised in the end. Of complex<double>: three real products for
   /// a complex one. With double nothing changes.
   bool split_products = true;

@@ -56,10 +56,8 @@ void add_solver(OptionTable& table, EigenProgramOptions& options) {
   table.yes_no("--vectors", options.vectors, "eigenvectors too");
   add_sizes(table, options.tile, options.band, options.update_width, options.column_groups,
             options.split_products);
-  for (const char* size : {"--band", "--update-width", "--column-groups"})
+  for (const char* size : {"--band", "--update-width", "--column-groups", "--split-products"})
     table.entry(size).needs(two_stage, with_two_stage);
-  table.entry("--split-products")
-      .needs([&options] { return options.solver != "vendor"; }, "another solver than vendor");
   table
       .text("--tuning", options.tuning, "FILE",
             "take the solver and the sizes from what `tessera tune` has found")

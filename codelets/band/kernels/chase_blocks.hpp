@@ -166,9 +166,9 @@ void launch_form_chase_t(CUstream_st* stream, const DeviceReflectors& piece, con
 /// order of summation: the result does not depend on the other columns.
 ///
 /// `split` (float and complex<float>): the products on the tensor cores of half precision, three for one, from
-/// split operands, summed in float. The elements of C, before and after, are below
-/// 16 in magnitude, as those of eigenvectors: larger ones become infinite or NaN. A sum in tensor cores is rounded
-/// towards zero, so that columns become shorter, by some 1e-8 n of their length.
+/// split operands, summed in float. For columns of length below 15, as eigenvectors are: elements of longer ones may
+/// become infinite or NaN on the way. A sum in tensor cores is rounded towards zero, so that columns become shorter, by
+/// some 2e-9 n of their length.
 ///
 /// workspace: apply_chase_workspace(columns) bytes.
 template <class T>
