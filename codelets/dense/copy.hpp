@@ -206,7 +206,7 @@ void launch_divide_by(CUstream_st* stream, const R* values, const R* scale, Inde
 template <class T>
 void launch_scale_by_root(CUstream_st* stream, const RealOf<T>* scale, MatrixView<T> x);
 
-/// x_j := x_j / |x_j|, the squares summed in double.
+/// x_j := x_j / |x_j|; squares in the precision of X, summed in double.
 template <class T>
 void launch_normalise_columns(CUstream_st* stream, MatrixView<T> x);
 

@@ -35,8 +35,7 @@ std::vector<bool> split_or_not() {
   return {false};
 }
 
-/// About n / b reflectors of length b act on each element. Sums of split operands are rounded towards zero; without
-/// their low parts the error would be a hundred times as large.
+/// About n / b reflectors of length b act on each element. Sums of split operands are rounded towards zero.
 template <class T>
 double error_bound(Index n, bool split) {
   return (split ? 40. : 10.) * std::sqrt(static_cast<double>(n)) * precision<T>;

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/codelets/linalg/hermitian.hpp>
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
+#include <tessera/codelets/linalg/hermitian.hpp>
 
 namespace tessera::test {
 using namespace detail;
