@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <tessera/algorithms/dense/split_space.hpp>
 #include <tessera/algorithms/dense/trailing_matrix.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
@@ -20,7 +22,9 @@ class TrailingOneTile final : public TrailingMatrix<T> {
         n_(a_.rows()),
         kb_(update_width),
         both_triangles_(keeps_both_triangles<T>(sequence.runtime())),
-        split_(sequence.runtime(), split_products ? split_update_bytes<T>(n_, n_, kb_) : 0) {
+        split_(sequence.runtime(), split_products ? std::max(split_update_bytes<T>(n_, n_, kb_),
+                                                             panel_step_split_bytes<T>(n_, band.bandwidth()))
+                                                  : 0) {
     Runtime& runtime = sequence.runtime();
     if (both_triangles_)
       sequence_.insert(MirrorLower<T>{.a = a_.tile(0, 0)}, {.priority = ReductionPriority::panel});
@@ -46,6 +50,7 @@ class TrailingOneTile final : public TrailingMatrix<T> {
                                    .vz = vz_,
                                    .segments = segments,
                                    .workspace = workspace_,
+                                   .split = split_.operand(),
                                    .t = t,
                                    .panel = panel},
                      {.priority = ReductionPriority::panel});
@@ -60,7 +65,7 @@ class TrailingOneTile final : public TrailingMatrix<T> {
                                      .split = split_.operand(),
                                      .part = {row, row, n_ - row, n_ - row},
                                      .done = kb_,
-                                     .kb = kb_,
+                                     .b = band_.bandwidth(),
                                      .both_triangles = both_triangles_},
                      {.priority = ReductionPriority::next_update});
   }

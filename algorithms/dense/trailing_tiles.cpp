@@ -23,7 +23,7 @@ struct PartialSum {
 
 /// The pieces of one tile row in an outer block.
 struct TileRow {
-  Data vz;                       ///< [V | Z]
+  Data vz;                       ///< V and Z of the block's panels
   Data w;                        ///< W of the panel
   Data gram;                     ///< P^H P, later the triangle of a TSQR leaf
   Data inner;                    ///< inner products (InnerProducts)
@@ -70,10 +70,11 @@ class TrailingTiles final : public TrailingMatrix<T> {
       sequence_.insert(PanelUpdate<T>{.vz = row(i).vz,
                                       .vz_top = i == column_ ? nullptr : &row(column_).vz,
                                       .p = a_.tile(i, column_),
+                                      .workspace = update_workspace_,
                                       .part = {first_row(i, c), top_row, rows_from(i, c), width},
                                       .top_row = top_row,
                                       .done = panel.done,
-                                      .kb = kb_},
+                                      .b = b_},
                        panel_options);
   }
 
@@ -182,7 +183,7 @@ class TrailingTiles final : public TrailingMatrix<T> {
                             .split = split_.operand(),
                             .part = part_from(i, j, r),
                             .done = kb_,
-                            .kb = kb_,
+                            .b = b_,
                             .both_triangles = i == j && both_triangles_},
             {.priority = j == next_column ? ReductionPriority::next_update : ReductionPriority::update});
   }
@@ -218,7 +219,7 @@ class TrailingTiles final : public TrailingMatrix<T> {
   }
   TilePart v_part(const PanelPosition& panel, Index i) const {
     const Index r = panel.row();
-    return {first_row(i, r), panel.done, rows_from(i, r), b_};
+    return {first_row(i, r), v_column(panel.done), rows_from(i, r), b_};
   }
   bool in_last_tile_row(const PanelPosition& panel) const { return row_tile(panel.row()) == nt_ - 1; }
 

@@ -22,12 +22,11 @@ void place_pieces(const HostContext& on, std::span<const MatrixView<const T>> pi
 }
 
 template <class T>
-void exchanged_rows(const HostContext&, MatrixView<const T> vz, const CyclicColumns& columns, int group,
-                    Index first, MatrixView<T> out) noexcept {
-  const Index kb = out.cols / 2;
+void exchanged_rows(const HostContext&, MatrixView<const T> vz, Index b, const CyclicColumns& columns,
+                    int group, Index first, MatrixView<T> out) noexcept {
   for (Index j = 0; j < out.cols; ++j)
     for (Index l = 0; l < out.rows; ++l)
-      out(l, j) = vz(columns.global(group, first + l), j < kb ? j + kb : j - kb);
+      out(l, j) = vz(columns.global(group, first + l), partner_column(j, b));
 }
 
 #define TESSERA_DEFINE(T)              \

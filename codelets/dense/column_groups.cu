@@ -54,13 +54,13 @@ __global__ void place_pieces_kernel(Pieces<S> pieces, Index ld_to) {
 }
 
 template <class S>
-__global__ void exchanged_rows_kernel(const S* vz, Index ld, int kb, int block, int groups, int group,
+__global__ void exchanged_rows_kernel(const S* vz, Index ld, int b, int cols, int block, int groups, int group,
                                       int first, int rows, S* out) {
   for (int i = blockIdx.x * threads + threadIdx.x; i < rows; i += gridDim.x * threads) {
     const int local = first + i;
     const S* const source = vz + (local / block * groups + group) * block + local % block;
-    for (int j = blockIdx.y; j < 2 * kb; j += gridDim.y)
-      out[i + static_cast<Index>(j) * rows] = source[(j < kb ? j + kb : j - kb) * ld];
+    for (int j = blockIdx.y; j < cols; j += gridDim.y)
+      out[i + static_cast<Index>(j) * rows] = source[partner_column(j, b) * ld];
   }
 }
 
@@ -115,11 +115,11 @@ void place_pieces(const CudaContext& on, std::span<const MatrixView<const T>> pi
 }
 
 template <class T>
-void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, const CyclicColumns& columns, int group,
-                    Index first, MatrixView<T> out) noexcept {
+void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, Index b, const CyclicColumns& columns,
+                    int group, Index first, MatrixView<T> out) noexcept {
   if (out.rows * out.cols == 0) return;
   exchanged_rows_kernel<<<grid_of(out.rows, out.cols), threads, 0, on.stream>>>(
-      device_cast(vz.data), vz.ld, static_cast<int>(out.cols / 2), static_cast<int>(columns.block),
+      device_cast(vz.data), vz.ld, static_cast<int>(b), static_cast<int>(out.cols), static_cast<int>(columns.block),
       columns.groups, group, static_cast<int>(first), static_cast<int>(out.rows), device_cast(out.data));
 }
 

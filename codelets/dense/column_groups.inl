@@ -38,14 +38,14 @@ template <class T>
 void place_pieces(const CudaContext& on, std::span<const MatrixView<const T>> pieces,
                   std::span<const Index> first_cols, MatrixView<T> a) noexcept;
 
-/// OUT (ld = its rows) := [Z V], the rows of VZ = [V Z] that belong to the group's columns from number
-/// `first` on: the right factor of the product with [V Z].
+/// OUT (ld = its rows) := the rows of VZ that belong to the group's columns from number `first` on, V and Z
+/// exchanged: the right factor of the product with VZ. b: columns of a panel.
 template <class T>
-void exchanged_rows(const HostContext& on, MatrixView<const T> vz, const CyclicColumns& columns, int group,
-                    Index first, MatrixView<T> out) noexcept;
+void exchanged_rows(const HostContext& on, MatrixView<const T> vz, Index b, const CyclicColumns& columns,
+                    int group, Index first, MatrixView<T> out) noexcept;
 template <class T>
-void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, const CyclicColumns& columns, int group,
-                    Index first, MatrixView<T> out) noexcept;
+void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, Index b, const CyclicColumns& columns,
+                    int group, Index first, MatrixView<T> out) noexcept;
 
 template <class T, class Context>
 void run(const Context& on, const GroupPanel<T>& task) {
@@ -53,14 +53,14 @@ void run(const Context& on, const GroupPanel<T>& task) {
   const PanelPosition& p = task.panel;
   const auto group = *task.group, vz = *task.vz, segment = *task.segment;
   const Index c = p.column, r = p.row();
-  bring_up_to_date<T>(on, p, task.first_column,
+  const StepSpace<T> space(*task.workspace, p);
+  bring_up_to_date<T>(on, space, p, task.first_column,
                       group.block(c, task.local_column, p.n - c, std::min(p.b, p.n - c)), vz, segment);
   if (p.last()) return;
   const Index m = p.rows();
-  const StepSpace<T> space(*task.workspace, p);
   factor_panel<T>(on, p, task.first_column, space, group.block(r, task.local_column, m, p.b), vz, segment,
                   *task.t, task.w.view().block(r, 0, m, p.b));
-  la::copy(on, vz.block(r, p.done, m, p.b), matrix_in(*task.v, m, p.b));
+  la::copy(on, vz.block(r, v_column(p.done), m, p.b), matrix_in(*task.v, m, p.b));
 }
 
 template <class T, class Context>
@@ -84,10 +84,10 @@ void run(const Context& on, const GroupFormZ<T>& task) {
       parts.push_back(
           {matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g, task.columns.before(g, r)});
   // W is a separate piece here, so its place in the work space holds A0 V.
-  const auto a_v = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
-  form_y<T>(on, parts, task.columns, r, *task.t, a_v, y);
-  panel_steps::form_z_of_step<T>(on, space, p, vz, task.w.view().block(r, 0, m, p.b), y);
-  la::copy(on, vz.block(0, p.kb + p.done, m, p.b), matrix_in(*task.z, m, p.b));
+  const auto a_v = space.w.block(r, 0, m, p.b), z = vz.block(0, z_column(p.done, p.b), m, p.b);
+  form_y<T>(on, parts, task.columns, r, *task.t, a_v, z);
+  panel_steps::form_z_of_step<T>(on, space, p, vz, task.w.view().block(r, 0, m, p.b));
+  la::copy(on, z, matrix_in(*task.z, m, p.b));
 }
 
 template <class T, class Context>
@@ -99,15 +99,15 @@ void run(const Context& on, const GroupUpdate<T>& task) {
   std::vector<Index> places;
   for (int p = 0; p < task.v.size(); ++p) {
     pieces.push_back(rows_of_panel(task, task.v[p], p));
-    places.push_back(p * task.b);
+    places.push_back(v_column(p * task.b));
     pieces.push_back(rows_of_panel(task, task.z[p], p));
-    places.push_back(p * task.b + kb);
+    places.push_back(z_column(p * task.b, task.b));
   }
   if (task.gathered) place_pieces<T>(on, pieces, places, task.gathered.view().block(row, 0, m, 2 * kb));
   const MatrixView<const T> vz = task.vz ? *task.vz : MatrixView<const T>(*task.gathered);
   const Index cols = group.cols - first;
   const MatrixView<T> right = matrix_in(*task.workspace, cols, 2 * kb);
-  exchanged_rows<T>(on, vz, part.columns, part.number, first, right);
+  exchanged_rows<T>(on, vz, task.b, part.columns, part.number, first, right);
   gemm_or_split<T>(on, Op::none, Op::adjoint, -1, vz.block(row, 0, m, 2 * kb), right, 1,
                    group.block(row, first, m, cols), task.split.view());
 }

@@ -15,7 +15,7 @@
 /// | operand   | shape                       | what                                                                |
 /// |-----------|-----------------------------|---------------------------------------------------------------------|
 /// | tile      | matrix                      | the tile with P, which is its part `panel`                          |
-/// | vz        | rows x 2 kb                 | the tile row's accumulator, [V, Z]; its part `v` is this panel's V |
+/// | vz        | rows x 2 kb                 | the tile row's accumulator of V and Z; its part `v` is this panel's V |
 /// | gram      | b x b                       | G, upper triangle; later the triangle L of a leaf                   |
 /// | factor    | bytes                       | PanelFactor<T>                                                      |
 /// | t         | b x b                       | T                                                                   |

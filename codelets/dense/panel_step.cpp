@@ -13,7 +13,7 @@ void factor_panel(const HostContext& on, const PanelPosition& s, Index first_col
                   MatrixView<T> p, MatrixView<T> vz, MatrixView<T> segment, MatrixView<T> t,
                   MatrixView<T> w) {
   const Index r = s.column + s.b;
-  const auto v = vz.block(r, s.done, p.rows, s.b);
+  const auto v = vz.block(r, v_column(s.done), p.rows, s.b);
   T* const work = static_cast<T*>(space.panel);
   la::copy(on, p, v);
   kernels::householder_panel<T>(v, t, space.factor.band(), work, work + s.b);
@@ -22,29 +22,6 @@ void factor_panel(const HostContext& on, const PanelPosition& s, Index first_col
                   {r, s.column, first_col, s.b}, segment);
   la::copy(on, v, w);
   la::trmm(on, Side::right, Uplo::upper, Op::none, Diag::non_unit, 1, t, w);
-}
-
-template <class T>
-void form_z_of_step(const HostContext& on, const StepSpace<T>& space, const PanelPosition& s,
-                    MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y) {
-  const auto v_done = vz.block(0, 0, vz.rows, s.done), z_done = vz.block(0, s.kb, vz.rows, s.done);
-  const auto vw = space.d.block(0, 0, s.done, s.b), zw = space.d.block(s.kb, 0, s.done, s.b),
-             half = space.d.block(2 * s.kb, 0, s.b, s.b), z = vz.block(0, s.kb + s.done, vz.rows, s.b);
-  if (s.done > 0) {
-    la::gemm(on, Op::adjoint, Op::none, 1, v_done, w, 0, vw);
-    la::gemm(on, Op::adjoint, Op::none, 1, z_done, w, 0, zw);
-  }
-  la::gemm(on, Op::adjoint, Op::none, T(0.5), w, y, 0, half);
-  if (s.done > 0) {
-    la::gemm(on, Op::adjoint, Op::none, T(-0.5), vw, zw, 1, half);
-    la::gemm(on, Op::adjoint, Op::none, T(-0.5), zw, vw, 1, half);
-  }
-  la::copy(on, y, z);
-  if (s.done > 0) {
-    la::gemm(on, Op::none, Op::none, -1, v_done, zw, 1, z);
-    la::gemm(on, Op::none, Op::none, -1, z_done, vw, 1, z);
-  }
-  la::gemm(on, Op::none, Op::none, -1, vz.block(0, s.done, vz.rows, s.b), half, 1, z);
 }
 
 }  // namespace panel_steps
@@ -58,9 +35,6 @@ std::size_t panel_step_workspace_bytes(Index n, Index b, Index kb) {
   template void panel_steps::factor_panel<T>(const HostContext&, const PanelPosition&, Index,            \
                                              const StepSpace<T>&, MatrixView<T>, MatrixView<T>,          \
                                              MatrixView<T>, MatrixView<T>, MatrixView<T>);               \
-  template void panel_steps::form_z_of_step<T>(const HostContext&, const StepSpace<T>&,                  \
-                                               const PanelPosition&, MatrixView<T>, MatrixView<const T>, \
-                                               MatrixView<const T>);                                     \
   TESSERA_DEFINE_TASK(PanelSteps<T>)                                                                     \
   template std::size_t panel_step_workspace_bytes<T>(Index, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)

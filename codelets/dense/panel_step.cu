@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
-
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_step.inl>
 #include <tessera/codelets/linalg/cublas.hpp>
@@ -15,20 +13,11 @@ void factor_panel(const CudaContext& on, const PanelPosition& s, Index first_col
                   MatrixView<T> p, MatrixView<T> vz, MatrixView<T> segment, MatrixView<T> t,
                   MatrixView<T> w) {
   const Index r = s.column + s.b;
-  const auto v = vz.block(r, s.done, p.rows, s.b);
+  const auto v = vz.block(r, v_column(s.done), p.rows, s.b);
   panel_cuda::launch_panel_householder<T>(on.stream, p, v, space.factor, t, space.panel);
   panel_cuda::launch_panel_vectors<T>(on.stream, space.factor, t, v, true, true, p, w);
   copy_to_band<T>(on, space.factor.band().block(0, 0, std::min(s.b, p.rows), s.b),
                   {r, s.column, first_col, s.b}, segment);
-}
-
-template <class T>
-void form_z_of_step(const CudaContext& on, const StepSpace<T>& space, const PanelPosition& s,
-                    MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y) {
-  inner_products<T>(on, vz, w, y, s.done, s.kb, space.d);
-  const std::array<MatrixView<const T>, 1> pieces{space.d};
-  inner_sum<T>(on, pieces, s.done, s.kb, s.b, space.d_sum);
-  form_z<T>(on, space.d_sum, y, s.done, s.kb, vz);
 }
 
 }  // namespace panel_steps
@@ -37,9 +26,6 @@ void form_z_of_step(const CudaContext& on, const StepSpace<T>& space, const Pane
   template void panel_steps::factor_panel<T>(const CudaContext&, const PanelPosition&, Index,            \
                                              const StepSpace<T>&, MatrixView<T>, MatrixView<T>,          \
                                              MatrixView<T>, MatrixView<T>, MatrixView<T>);               \
-  template void panel_steps::form_z_of_step<T>(const CudaContext&, const StepSpace<T>&,                  \
-                                               const PanelPosition&, MatrixView<T>, MatrixView<const T>, \
-                                               MatrixView<const T>);                                     \
   TESSERA_DEFINE_ON_GPU(PanelSteps<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

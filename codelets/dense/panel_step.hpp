@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/common/tile_part.hpp>
+#include <tessera/codelets/linalg/split_hermitian.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// The panel steps of reduce_to_band for a matrix in one tile, all of an outer block as one task on a CPU or a GPU:
@@ -30,9 +31,10 @@ struct PanelPosition {
 /// | operand   | mode       | shape        | what                                                              |
 /// |-----------|------------|--------------|-------------------------------------------------------------------|
 /// | a         | read-write | n x n        | lower triangle; on a GPU both of the trailing part (MirrorLower)   |
-/// | vz        | write      | n x 2 kb     | [V, Z]                                                            |
+/// | vz        | write      | n x 2 kb     | V and Z                                                           |
 /// | segments  | read-write | ld x 2 b     | the band segments with the block's columns (BandMatrix)           |
 /// | workspace | scratch    | bytes        | panel_step_workspace_bytes                                        |
+/// | split     | scratch    | bytes        | GPUs: panel_step_split_bytes; absent: plain products with A0      |
 /// | t         | write      | b x b        | T of each panel but the matrix' last one                          |
 /// Complex: x 4 flops. Sources: those of panel_qr.hpp and two_sided.hpp.
 template <class T>
@@ -42,6 +44,7 @@ struct PanelSteps {
   Write<Matrix<T>> vz;
   ReadWriteAll<Matrix<T>> segments;
   Scratch<Array<char>> workspace;
+  GpuScratch<Array<char>> split{};
   WriteAll<Matrix<T>> t;
   PanelPosition panel;  ///< the first; done = 0
 
@@ -59,5 +62,10 @@ struct PanelSteps {
 
 template <class T>
 std::size_t panel_step_workspace_bytes(Index n, Index b, Index kb);
+/// For A0 in two halves (split_hermitian.hpp), which does not change within a block; 0 if it is not split.
+template <class T>
+std::size_t panel_step_split_bytes(Index n, Index b) noexcept {
+  return worth_splitting_hermitian<T>(n) ? SplitHermitianLayout<T>(n, b).bytes() : 0;
+}
 
 }  // namespace tessera::detail

@@ -25,36 +25,47 @@ void copy_to_band(const HostContext&, MatrixView<const T> source, const BandPlac
 }
 
 template <class T>
-void inner_sum(const HostContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
-               Index b, MatrixView<T> d) noexcept {
-  const Index ranges[3][2] = {{0, done}, {kb, kb + done}, {2 * kb, 2 * kb + b}};
+void reorder_pairs(const HostContext& on, MatrixView<const T> vz, Index b, PairOrder order,
+                   MatrixView<T> out) noexcept {
+  const Index done = vz.cols / 2, rows = vz.rows;
+  for (Index p = 0; p < done; p += b) {
+    const bool separated = order == PairOrder::separated;
+    const auto v = vz.block(0, v_column(p), rows, b), z = vz.block(0, z_column(p, b), rows, b);
+    la::copy(on, v, out.block(0, separated ? p : z_column(p, b), rows, b));
+    la::copy(on, z, out.block(0, separated ? done + p : v_column(p), rows, b));
+  }
+}
+
+template <class T>
+void inner_sum(const HostContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index b,
+               MatrixView<T> d) noexcept {
+  const Index used = 2 * done;
   for (std::size_t k = 0; k < pieces.size(); ++k)
     for (Index j = 0; j < b; ++j)
-      for (const auto& range : ranges)
-        for (Index i = range[0]; i < range[1]; ++i) d(i, j) = (k == 0 ? T(0) : d(i, j)) + pieces[k](i, j);
+      for (Index i = 0; i < used + b; ++i) {
+        T& sum = d(i < used ? partner_column(i, b) : i, j);
+        sum = (k == 0 ? T(0) : sum) + pieces[k](i, j);
+      }
   // W^H (A W) = W^H Y - (W^H Vacc)(Zacc^H W) - (W^H Zacc)(Vacc^H W), halved.
-  const auto v_w = d.block(0, 0, done, b), z_w = d.block(kb, 0, done, b), w_y = d.block(kb + done, 0, b, b);
+  const auto w_y = d.block(used, 0, b, b);
   for (Index j = 0; j < b; ++j)
-    for (Index i = 0; i < b; ++i) w_y(i, j) = T(0.5) * d(2 * kb + i, j);
-  if (done > 0) {
+    for (Index i = 0; i < b; ++i) w_y(i, j) *= T(0.5);
+  for (Index p = 0; p < done; p += b) {
+    const auto z_w = d.block(v_column(p), 0, b, b), v_w = d.block(z_column(p, b), 0, b, b);
     la::gemm(on, Op::adjoint, Op::none, T(-0.5), v_w, z_w, 1, w_y);
     la::gemm(on, Op::adjoint, Op::none, T(-0.5), z_w, v_w, 1, w_y);
   }
 }
 
-/// On a GPU the update is one product of twice the depth, a large one on the diagonal is a set of general
-/// products, and the upper triangle is always updated.
 template <class T>
-void run(const HostContext& on, const Rank2kUpdate<T>& task) {
-  const TilePart& part = task.part;
-  const Index done = task.done, kb = task.kb;
-  const auto vz_i = task.vz_i.view().block(part.row, 0, part.rows, 2 * kb);
-  const auto c = part.of(*task.a);
-  if (!task.diagonal())
-    return subtract_pair<T>(on, vz_i, task.vz_j.view().block(part.col, 0, part.cols, 2 * kb), done, kb, c);
-  la::her2k(on, Uplo::lower, Op::none, -1, vz_i.block(0, 0, c.rows, done), vz_i.block(0, kb, c.rows, done), 1,
-            c);
-  if (task.both_triangles) mirror_lower<T>(on, c);
+void hermitian_update(const HostContext& on, MatrixView<const T> vz, Index b, bool both_triangles,
+                      T* workspace, std::span<char>, MatrixView<T> c) noexcept {
+  const Index done = vz.cols / 2;
+  const MatrixView<T> separated{workspace, vz.rows, vz.cols, vz.rows};
+  reorder_pairs<T>(on, vz, b, PairOrder::separated, separated);
+  la::her2k(on, Uplo::lower, Op::none, -1, separated.block(0, 0, c.rows, done),
+            separated.block(0, done, c.rows, done), 1, c);
+  if (both_triangles) mirror_lower<T>(on, c);
 }
 
 template <class T>
@@ -74,6 +85,8 @@ std::size_t update_workspace_bytes(Index rows, Index kb) noexcept {
   TESSERA_DEFINE_TASK(CopyToBand<T>)                                                       \
   template void copy_to_band<T>(const HostContext&, MatrixView<const T>, const BandPlace&, \
                                 MatrixView<T>) noexcept;                                   \
+  template void reorder_pairs<T>(const HostContext&, MatrixView<const T>, Index, PairOrder, MatrixView<T>) \
+      noexcept; \
   template std::size_t update_workspace_bytes<T>(Index, Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

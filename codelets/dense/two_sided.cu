@@ -52,17 +52,17 @@ __device__ S sum_of(const Pieces<S>& pieces, Index i, Index j) {
   return sum;
 }
 
-/// The first thread blocks sum V^H W and Z^H W. Each warp of the others computes 2 x 2 entries of
+/// The first thread blocks sum the rows of V and Z, exchanged. Each warp of the others computes 2 x 2 entries of
 ///   1/2 (W^H Y - M - M^H),  M = (V^H W)^H (Z^H W),
-/// the lanes along the `done` rows.
+/// the lanes along V's rows.
 template <bool one_piece, class S>
 __global__ void __launch_bounds__(threads)
-    inner_sum_kernel(Pieces<S> pieces, Index done, Index kb, Index b, S* d, Index ldd, unsigned sum_blocks) {
+    inner_sum_kernel(Pieces<S> pieces, Index done, Index b, S* d, Index ldd, unsigned sum_blocks) {
   if (blockIdx.x < sum_blocks) {
     for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < 2 * done * b;
          e += Index(sum_blocks) * threads) {
-      const Index j = e / (2 * done), k = e - j * 2 * done, i = k < done ? k : k - done + kb;
-      d[i + j * ldd] = sum_of<one_piece>(pieces, i, j);
+      const Index j = e / (2 * done), i = e - j * 2 * done;
+      d[partner_column(i, b) + j * ldd] = sum_of<one_piece>(pieces, i, j);
     }
     return;
   }
@@ -74,12 +74,13 @@ __global__ void __launch_bounds__(threads)
   S m[2][2] = {{S(0), S(0)}, {S(0), S(0)}};
 #pragma unroll(sizeof(S) > 8 ? 2 : 4)
   for (Index p = lane; p < done; p += 32) {
+    const Index v = v_column(p / b * b) + p % b, z = v + b;
     S v_i[2], z_i[2], v_j[2], z_j[2];
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const Index i = min(i0 + q, b - 1), j = min(j0 + q, b - 1);
-      v_i[q] = conj(sum_of<one_piece>(pieces, p, i)), z_i[q] = conj(sum_of<one_piece>(pieces, kb + p, i));
-      v_j[q] = sum_of<one_piece>(pieces, p, j), z_j[q] = sum_of<one_piece>(pieces, kb + p, j);
+      v_i[q] = conj(sum_of<one_piece>(pieces, v, i)), z_i[q] = conj(sum_of<one_piece>(pieces, z, i));
+      v_j[q] = sum_of<one_piece>(pieces, v, j), z_j[q] = sum_of<one_piece>(pieces, z, j);
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r)
@@ -93,8 +94,29 @@ __global__ void __launch_bounds__(threads)
       const S sum = warp_sum(m[r][q]);
       const Index i = i0 + r, j = j0 + q;
       if (lane == 0 && i < b && j < b)
-        d[kb + done + i + j * ldd] = Real<S>(0.5) * (sum_of<one_piece>(pieces, 2 * kb + i, j) - sum);
+        d[2 * done + i + j * ldd] = Real<S>(0.5) * (sum_of<one_piece>(pieces, 2 * done + i, j) - sum);
     }
+}
+
+template <class S>
+__global__ void exchange_rows_kernel(S* d, Index ldd, Index done, Index b) {
+  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < done * b; e += Index(gridDim.x) * threads) {
+    const Index j = e / done, p = e - j * done, v = v_column(p / b * b) + p % b;
+    S &first = d[v + j * ldd], &second = d[v + b + j * ldd];
+    const S kept = first;
+    first = second, second = kept;
+  }
+}
+
+template <class S>
+__global__ void reorder_pairs_kernel(const S* vz, Index ld, Index rows, int done, int b, bool separated, S* out,
+                                     Index ld_out) {
+  for (int j = blockIdx.y; j < 2 * done; j += gridDim.y) {
+    const int p = j < done ? j : j - done;
+    const Index v = v_column(p / b * b) + p % b, from = separated ? (j < done ? v : v + b) : partner_column(j, b);
+    for (Index i = blockIdx.x * Index(threads) + threadIdx.x; i < rows; i += Index(gridDim.x) * threads)
+      out[i + j * ld_out] = vz[i + from * ld];
+  }
 }
 
 template <class S>
@@ -105,15 +127,6 @@ __global__ void copy_to_band_kernel(Index rows, Index cols, const S* source, Ind
     const Index j = e / rows, i = e - j * rows, offset = i - j + shift;
     if (offset >= 0 && offset <= b) segment[offset + j * ld] = source[i + j * lds];
   }
-}
-
-/// [Z V] in the workspace (ld = rows), so that V Z^H + Z V^H = [V Z] [Z V]^H.
-template <class T>
-MatrixView<T> exchange(const CudaContext& on, MatrixView<const T> vz, Index kb, T* workspace) noexcept {
-  const MatrixView<T> exchanged{workspace, vz.rows, 2 * kb, vz.rows};
-  for (const Index first : {Index(0), kb})
-    la::copy(on, vz.block(0, kb - first, vz.rows, kb), exchanged.block(0, first, vz.rows, kb));
-  return exchanged;
 }
 
 }  // namespace
@@ -132,52 +145,54 @@ void sum_parts(const CudaContext& on, std::span<const MatrixView<const T>> parts
 }
 
 template <class T>
-void inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
-               Index b, MatrixView<T> d) noexcept {
-  // The kernel takes at most pieces_at_once pieces. More are first summed in D, which then is the only piece;
-  // the kernel does not change the sums that it reads there.
-  const MatrixView<const T> sum = d;
-  if (pieces.size() > pieces_at_once) {
-    sum_parts<T>(on, pieces, 0, d);
-    pieces = {&sum, 1};
-  }
+void reorder_pairs(const CudaContext& on, MatrixView<const T> vz, Index b, PairOrder order,
+                   MatrixView<T> out) noexcept {
+  if (vz.rows * vz.cols == 0) return;
+  const unsigned along = blocks_for(vz.rows, threads, full_grid);
+  const dim3 grid(along, blocks_for(vz.cols, 1, std::max<Index>(full_grid / along, 1)));
+  reorder_pairs_kernel<<<grid, threads, 0, on.stream>>>(
+      device_cast(vz.data), vz.ld, vz.rows, static_cast<int>(vz.cols / 2), static_cast<int>(b),
+      order == PairOrder::separated, device_cast(out.data), out.ld);
+}
+
+template <class T>
+void inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index b,
+               MatrixView<T> d) noexcept {
+  using S = DeviceScalar<T>;
   const Index pairs = (b + 1) / 2;
   const auto sum_blocks = static_cast<unsigned>(ceil_div(2 * done * b, 4 * threads));
   const auto product_blocks = static_cast<unsigned>(ceil_div(pairs * pairs, threads / 32));
-  using S = DeviceScalar<T>;
-  const auto kernel = pieces.size() == 1 ? inner_sum_kernel<true, S> : inner_sum_kernel<false, S>;
-  kernel<<<sum_blocks + product_blocks, threads, 0, on.stream>>>(pieces_of<T>(pieces), done, kb, b,
-                                                                 device_cast(d.data), d.ld, sum_blocks);
+  const auto launch = [&](std::span<const MatrixView<const T>> some, unsigned sums) {
+    const auto kernel = some.size() == 1 ? inner_sum_kernel<true, S> : inner_sum_kernel<false, S>;
+    kernel<<<sums + product_blocks, threads, 0, on.stream>>>(pieces_of<T>(some), done, b, device_cast(d.data),
+                                                             d.ld, sums);
+  };
+  if (pieces.size() <= pieces_at_once) return launch(pieces, sum_blocks);
+  // More pieces than a kernel takes: they are summed in D, which then is the only one, and exchanged last.
+  const MatrixView<const T> sum = d;
+  sum_parts<T>(on, pieces, 0, d);
+  launch({&sum, 1}, 0);
+  if (done > 0)
+    exchange_rows_kernel<<<blocks_for(done * b, threads, full_grid), threads, 0, on.stream>>>(
+        device_cast(d.data), d.ld, done, b);
 }
 
 template <class T>
-void launch_subtract_pair(const CudaContext& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j,
-                          Index done, Index kb, T* workspace, std::span<char> split,
-                          MatrixView<T> c) noexcept {
-  if (workspace && done == kb)
-    gemm_or_split<T>(on, Op::none, Op::adjoint, -1, vz_i, exchange<T>(on, vz_j, kb, workspace), 1, c, split);
-  else
-    subtract_pair<T>(on, vz_i, vz_j, done, kb, c);
-}
-
-template <class T>
-void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index done, Index kb,
-                             T* workspace, std::span<char> split, MatrixView<T> c) noexcept {
+void hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index b, bool, T* workspace,
+                      std::span<char> split, MatrixView<T> c) noexcept {
   // cuBLAS' own rank-2k update is faster for small orders only.
   constexpr Index small = 8192;
-  const auto v = vz.block(0, 0, c.rows, done), z = vz.block(0, kb, c.rows, done);
-  if (workspace && done == kb && !split.empty() && worth_splitting<T>({c.rows, c.rows, 2 * kb}) &&
-      (splittable<T> || c.rows >= 4096)) {
-    if constexpr (splittable<T> || by_three_products<T>)
-      split_subtract_lower_product<T>(on, vz, exchange<T>(on, vz, kb, workspace), c, split);
-  } else if (c.rows <= small) {
-    la::her2k(on, Uplo::lower, Op::none, -1, v, z, 1, c);
-  } else if (workspace && done == kb) {
-    subtract_lower_product<T>(on, vz, exchange<T>(on, vz, kb, workspace), c);
-  } else {
-    subtract_lower_product<T>(on, v, z, c);
-    subtract_lower_product<T>(on, z, v, c);
-  }
+  const Index n = c.rows, done = vz.cols / 2;
+  const MatrixView<T> other{workspace, n, vz.cols, n};
+  const bool splits = !split.empty() && worth_splitting<T>({n, n, vz.cols}) && (splittable<T> || n >= 4096);
+  const bool own = !splits && n <= small;
+  reorder_pairs<T>(on, vz, b, own ? PairOrder::separated : PairOrder::exchanged, other);
+  if (own)
+    la::her2k(on, Uplo::lower, Op::none, -1, other.block(0, 0, n, done), other.block(0, done, n, done), 1, c);
+  else if (!splits)
+    subtract_lower_product<T>(on, vz, other, c);
+  else if constexpr (splittable<T> || by_three_products<T>)
+    split_subtract_lower_product<T>(on, vz, other, c, split);
   mirror_lower<T>(on, c);
 }
 
@@ -191,30 +206,16 @@ void copy_to_band(const CudaContext& on, MatrixView<const T> source, const BandP
         device_cast(&segment(0, column - first_column)), segment.ld);
 }
 
-template <class T>
-void run(const DeviceContext& on, const Rank2kUpdate<T>& task) {
-  const TilePart& part = task.part;
-  const auto vz_i = task.vz_i.view().block(part.row, 0, part.rows, 2 * task.kb);
-  const auto c = part.of(*task.a);
-  T* workspace = task.workspace.view().data();
-  const std::span<char> split = task.split.view();
-  if (task.diagonal())
-    launch_hermitian_update<T>(on, vz_i, task.done, task.kb, workspace, split, c);
-  else
-    launch_subtract_pair<T>(on, vz_i, task.vz_j.view().block(part.col, 0, part.cols, 2 * task.kb), task.done,
-                            task.kb, workspace, split, c);
-}
-
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template void sum_parts<T>(const CudaContext&, std::span<const MatrixView<const T>>, int,                  \
-                             MatrixView<T>) noexcept;                                                        \
-  template void inner_sum<T>(const CudaContext&, std::span<const MatrixView<const T>>, Index, Index, Index,  \
-                             MatrixView<T>) noexcept;                                                        \
-  template void launch_subtract_pair<T>(const CudaContext&, MatrixView<const T>, MatrixView<const T>, Index, \
-                                        Index, T*, std::span<char>, MatrixView<T>) noexcept;                 \
-  template void launch_hermitian_update<T>(const CudaContext&, MatrixView<const T>, Index, Index, T*,        \
-                                           std::span<char>, MatrixView<T>) noexcept;                         \
-  template void copy_to_band<T>(const CudaContext&, MatrixView<const T>, const BandPlace&,                   \
+#define TESSERA_INSTANTIATE(T)                                                                              \
+  template void sum_parts<T>(const CudaContext&, std::span<const MatrixView<const T>>, int,                 \
+                             MatrixView<T>) noexcept;                                                       \
+  template void reorder_pairs<T>(const CudaContext&, MatrixView<const T>, Index, PairOrder, MatrixView<T>)  \
+      noexcept;                                                                                             \
+  template void inner_sum<T>(const CudaContext&, std::span<const MatrixView<const T>>, Index, Index,        \
+                             MatrixView<T>) noexcept;                                                       \
+  template void hermitian_update<T>(const CudaContext&, MatrixView<const T>, Index, bool, T*,               \
+                                    std::span<char>, MatrixView<T>) noexcept;                               \
+  template void copy_to_band<T>(const CudaContext&, MatrixView<const T>, const BandPlace&,                  \
                                 MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include <tessera/codelets/common/host_device.hpp>
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/codelets/linalg/split_products.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -14,13 +15,25 @@
 /// Within an outer block of kb columns the trailing matrix A0 is not updated: with the accumulated V and Z of
 /// the earlier panels, A = A0 - Vacc Zacc^H - Zacc Vacc^H, so Y = A0 W - Vacc (Zacc^H W) - Zacc (Vacc^H W).
 ///
-/// VZ is a tile row's accumulator, rows x 2 kb: V in the columns [0, kb), Z in [kb, 2 kb); `done` columns of
-/// each are in use.
+/// VZ is a tile row's accumulator, rows x 2 kb, panel by panel: b columns of V, then b of Z. With `done` columns of V
+/// from the panels before it, a panel's V begins at column v_column(done), its Z at z_column(done, b), and Vacc and
+/// Zacc are the first 2 done columns, so that a product with both of them is one product.
 ///
 /// All tasks run on CPUs and GPUs. Flops in brackets (complex: x 4).
 /// Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition ..." (2025),
 /// double-blocked reduction; ELPA2's bandred for the single-blocked form.
 namespace tessera::detail {
+
+TESSERA_HOST_DEVICE constexpr Index v_column(Index done) noexcept {
+  return 2 * done;
+}
+TESSERA_HOST_DEVICE constexpr Index z_column(Index done, Index b) noexcept {
+  return 2 * done + b;
+}
+/// The column of Z that belongs to a column of V in VZ, and the other way round.
+TESSERA_HOST_DEVICE constexpr Index partner_column(Index column, Index b) noexcept {
+  return column / b % 2 == 0 ? column + b : column - b;
+}
 
 /// The rows of a tile row from the panel's first reflector on, `rows` from number `row`; `done` columns of
 /// Vacc and Zacc are in use in this outer block of kb columns; the panel has b.
@@ -75,7 +88,7 @@ struct TwoSidedProduct {
 };
 
 /// Y := [Y +] sum of the parts of Y that other ranks computed, and the inner products of one tile row
-///   D := [Vacc^H W (done rows); at row kb: Zacc^H W (done rows); at row 2 kb: W^H Y (b rows)].
+///   D := [the first 2 done columns of VZ, adjoint, times W; W^H Y (b rows)].
 ///                                                                          [4 rows b done + 2 rows b^2]
 /// | operand | mode         | shape             | what                                                         |
 /// |---------|--------------|-------------------|--------------------------------------------------------------|
@@ -103,8 +116,9 @@ struct InnerProducts {
   }
 };
 
-/// D := sum of the tile rows' D; its b rows from kb + done on become 1/2 W^H (A W) with the delayed
-/// corrections.                                                                                 [4 b^2 done]
+/// D := sum of the tile rows' D, where the rows of V and of Z change places panel by panel, so that they are the
+/// factors of VZ's columns; its last b rows, from 2 done on, become 1/2 W^H (A W) with the delayed corrections.
+///                                                                                              [4 b^2 done]
 /// | operand | mode  | shape               | what                                                              |
 /// |---------|-------|---------------------|-------------------------------------------------------------------|
 /// | pieces  | read  | each (2 kb + b) x b | D of InnerProducts, by tile row                                   |
@@ -145,19 +159,21 @@ struct FormZ {
 };
 
 /// P := P - V Ztop^H - Z Vtop^H: updates the next panel's columns.                [4 done an element of P]
-/// | operand | mode       | shape       | what                                                                 |
-/// |---------|------------|-------------|----------------------------------------------------------------------|
-/// | vz      | read       | rows x 2 kb | V and Z: the panel's rows                                            |
-/// | vz_top  | read       | rows x 2 kb | Vtop, Ztop: rows from top_row on, as many as P has columns; absent: in vz |
-/// | p       | read-write | matrix      | the tile with P                                                      |
+/// | operand   | mode       | shape       | what                                                                 |
+/// |-----------|------------|-------------|----------------------------------------------------------------------|
+/// | vz        | read       | rows x 2 kb | V and Z: the panel's rows                                            |
+/// | vz_top    | read       | rows x 2 kb | Vtop, Ztop: rows from top_row on, as many as P has columns; absent: in vz |
+/// | p         | read-write | matrix      | the tile with P                                                      |
+/// | workspace | scratch    | array       | update_workspace_bytes(columns of P, kb)                             |
 template <class T>
 struct PanelUpdate {
   static constexpr const char* name = "panel_update";
   Read<Matrix<T>> vz;
   Read<Matrix<T>> vz_top{};
   ReadWrite<Matrix<T>> p;
+  Scratch<Array<T>> workspace;
   TilePart part;  ///< of the tile: P
-  Index top_row = 0, done = 0, kb = 0;
+  Index top_row = 0, done = 0, b = 0;
 
   double flops() const noexcept {
     return 4 * double(part.rows) * double(part.cols) * double(done) * flop_factor<T>;
@@ -171,19 +187,19 @@ struct PanelUpdate {
 /// | vz_i      | read       | rows x 2 kb | V_i and Z_i                                                        |
 /// | vz_j      | read       | rows x 2 kb | V_j and Z_j; absent on the diagonal                                |
 /// | a         | read-write | matrix      | the tile; on the diagonal the lower triangle                       |
-/// | workspace | scratch    | array       | GPUs: update_workspace_bytes(largest number of columns of a part, kb) |
+/// | workspace | scratch    | array       | update_workspace_bytes(largest number of columns of a part, kb)       |
 /// | split     | scratch    | array       | GPUs: split_update_bytes of the largest part; absent: plain products  |
-/// The GPU puts [Z V] into the work space and makes one product [V Z] [Z V]^H.
+/// `done` columns of V and of Z count. With V and Z exchanged in the work space the update is one product.
 template <class T>
 struct Rank2kUpdate {
   static constexpr const char* name = "rank_2k_update";
   Read<Matrix<T>> vz_i;
   Read<Matrix<T>> vz_j{};
   ReadWrite<Matrix<T>> a;
-  GpuScratch<Array<T>> workspace{};
+  Scratch<Array<T>> workspace;
   GpuScratch<Array<char>> split{};
   TilePart part;
-  Index done = 0, kb = 0;
+  Index done = 0, b = 0;
   bool both_triangles = false;  ///< keeps_both_triangles: also updates the upper triangle of a diagonal tile
 
   bool diagonal() const noexcept { return !vz_j; }
@@ -253,39 +269,44 @@ template <class T>
 void copy_to_band(const CudaContext& on, MatrixView<const T> source, const BandPlace& place,
                   MatrixView<T> segment) noexcept;
 
-/// D := sum of the pieces; the rows [kb + done, kb + done + b) become 1/2 W^H A W. On a GPU one kernel makes
-/// the sums and the small products.
+/// The columns of VZ in another order: V and Z of each panel exchanged, or first all of V, then all of Z.
+enum class PairOrder { exchanged, separated };
+/// OUT := the columns of VZ (all in use) in this order.
 template <class T>
-void inner_sum(const HostContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
-               Index b, MatrixView<T> d) noexcept;
+void reorder_pairs(const HostContext& on, MatrixView<const T> vz, Index b, PairOrder order,
+                   MatrixView<T> out) noexcept;
 template <class T>
-void inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
-               Index b, MatrixView<T> d) noexcept;
+void reorder_pairs(const CudaContext& on, MatrixView<const T> vz, Index b, PairOrder order,
+                   MatrixView<T> out) noexcept;
+
+/// D := sum of the pieces, V and Z exchanged; the rows [2 done, 2 done + b) become 1/2 W^H A W. On a GPU one kernel
+/// makes the sums and the small products.
+template <class T>
+void inner_sum(const HostContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index b,
+               MatrixView<T> d) noexcept;
+template <class T>
+void inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index b,
+               MatrixView<T> d) noexcept;
+
+/// C := C - V Z^H - Z V^H, C Hermitian: its lower triangle on a CPU, both on a GPU, and with `both_triangles`. VZ: the
+/// columns in use. workspace: rows x cols of VZ.
+template <class T>
+void hermitian_update(const HostContext& on, MatrixView<const T> vz, Index b, bool both_triangles,
+                      T* workspace, std::span<char> split, MatrixView<T> c) noexcept;
+template <class T>
+void hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index b, bool both_triangles,
+                      T* workspace, std::span<char> split, MatrixView<T> c) noexcept;
 
 // On a GPU only:
 
 /// The inner products of a panel step, for double and float, in double on the tensor cores. One kernel
-/// computes the three products with long sums: D := [V^H W; Z^H W; W^H Y] at the rows 0, kb and 2 kb, with
-/// the first `done` columns of V and Z.
+/// computes all products with long sums: D := [VZ^H W; W^H Y], VZ: the columns in use.
 ///
 /// A cluster of 16 thread blocks computes 64 x 64 results: each block sums over a sixteenth of the rows
 /// (eight warps of 32 x 16 results, m16n8k16, rows fetched four steps ahead), and then the blocks add their
 /// parts in a fixed order through distributed shared memory. [4 rows done b + 2 rows b^2]
 template <class T>
 void launch_tall_inner_products(const CudaContext& on, MatrixView<const T> vz, MatrixView<const T> w,
-                                MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept;
-
-/// C := C - V_i Z_j^H - Z_i V_j^H with the first `done` columns of V and Z; VZ_i has the rows of C, VZ_j has
-/// as many rows as C has columns. With a workspace of 2 kb x (columns of C) and done = kb it is one product,
-/// by split operands where there is space for them.
-template <class T>
-void launch_subtract_pair(const CudaContext& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j,
-                          Index done, Index kb, T* workspace, std::span<char> split,
-                          MatrixView<T> c) noexcept;
-
-/// C := C - V Z^H - Z V^H, C Hermitian, both triangles; workspace and split as above.
-template <class T>
-void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index done, Index kb,
-                             T* workspace, std::span<char> split, MatrixView<T> c) noexcept;
+                                MatrixView<const T> y, MatrixView<T> d) noexcept;
 
 }  // namespace tessera::detail

@@ -38,49 +38,37 @@ void product_pair(const Context& on, MatrixView<const T> a, MatrixView<const T> 
   la::gemm(on, Op::adjoint, Op::none, 1, a, w_i, beta_j, y_j);
 }
 
-/// D := [V^H W; Z^H W; W^H Y] at the rows 0, kb and 2 kb; VZ has the rows of W and Y.
+/// D := [VZ^H W; W^H Y], VZ: the columns in use; it has the rows of W and Y.
 template <class T, class Context>
 void inner_products(const Context& on, MatrixView<const T> vz, MatrixView<const T> w, MatrixView<const T> y,
-                    Index done, Index kb, MatrixView<T> d) noexcept {
-  const Index rows = w.rows, b = w.cols;
+                    MatrixView<T> d) noexcept {
+  const Index rows = w.rows, b = w.cols, used = vz.cols;
   if constexpr (!on_host<Context> && !is_complex<T>) {
     // One kernel instead of several, whose starts would take longer than their work.
-    if (done > 0 && rows <= tallest_own_product<T>) {
-      launch_tall_inner_products<T>(on, vz, w, y, done, kb, d);
-      return;
-    }
+    if (used > 0 && rows <= tallest_own_product<T>) return launch_tall_inner_products<T>(on, vz, w, y, d);
   }
-  // Not as a batch, because cuBLAS splits long sums in a single product only.
-  for (const Index first : {Index(0), kb})
-    if (done > 0)
-      la::gemm(on, Op::adjoint, Op::none, 1, vz.block(0, first, rows, done), w, 0,
-               d.block(first, 0, done, b));
-  la::gemm(on, Op::adjoint, Op::none, 1, w, y, 0, d.block(2 * kb, 0, b, b));
+  if (used > 0) la::gemm(on, Op::adjoint, Op::none, 1, vz, w, 0, d.block(0, 0, used, b));
+  la::gemm(on, Op::adjoint, Op::none, 1, w, y, 0, d.block(used, 0, b, b));
 }
 
-/// Z := Y - V (Z^H W) - Z (V^H W) - V_new (1/2 W^H A W) into the columns [kb + done, kb + done + b) of VZ.
+/// Z := Y - V (Z^H W) - Z (V^H W) - V_new (1/2 W^H A W) into the panel's columns of VZ, where Y may be already.
 template <class T, class Context>
-void form_z(const Context& on, MatrixView<const T> d, MatrixView<const T> y, Index done, Index kb,
+void form_z(const Context& on, MatrixView<const T> d, MatrixView<const T> y, Index done,
             MatrixView<T> vz) noexcept {
-  const Index rows = y.rows, b = y.cols;
-  const auto z = vz.block(0, kb + done, rows, b);
-  la::copy(on, y, z);
-  // [Vacc V] [Zacc^H W; 1/2 W^H A W] and Zacc (Vacc^H W).
-  la::gemm(on, Op::none, Op::none, -1, vz.block(0, 0, rows, done + b), d.block(kb, 0, done + b, b), 1, z);
-  if (done > 0)
-    la::gemm(on, Op::none, Op::none, -1, vz.block(0, kb, rows, done), d.block(0, 0, done, b), 1, z);
+  const Index b = y.cols, used = z_column(done, b);
+  const auto z = vz.block(0, used, y.rows, b);
+  if (z.data != y.data) la::copy(on, y, z);
+  la::gemm(on, Op::none, Op::none, -1, vz.block(0, 0, y.rows, used), d.block(0, 0, used, b), 1, z);
 }
 
-/// C := C - V_i Z_j^H - Z_i V_j^H with the first `done` columns of V and Z; VZ_i has the rows of C, VZ_j has
-/// as many rows as C has columns.
+/// C := C - V_i Z_j^H - Z_i V_j^H; VZ_i has the rows of C, VZ_j has as many rows as C has columns, both the columns in
+/// use. workspace: rows x columns of VZ_j. On a GPU by split operands where there is space for them.
 template <class T, class Context>
-void subtract_pair(const Context& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j, Index done,
-                   Index kb, MatrixView<T> c) noexcept {
-  const auto half = [&](MatrixView<const T> vz, Index column, Index rows) {
-    return vz.block(0, column, rows, done);
-  };
-  la::gemm(on, Op::none, Op::adjoint, -1, half(vz_i, 0, c.rows), half(vz_j, kb, c.cols), 1, c);
-  la::gemm(on, Op::none, Op::adjoint, -1, half(vz_i, kb, c.rows), half(vz_j, 0, c.cols), 1, c);
+void subtract_pair(const Context& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j, Index b,
+                   T* workspace, std::span<char> split, MatrixView<T> c) noexcept {
+  const MatrixView<T> exchanged{workspace, vz_j.rows, vz_j.cols, vz_j.rows};
+  reorder_pairs<T>(on, vz_j, b, PairOrder::exchanged, exchanged);
+  gemm_or_split<T>(on, Op::none, Op::adjoint, -1, vz_i, exchanged, 1, c, split);
 }
 
 template <class T, class Context>
@@ -109,29 +97,45 @@ void run(const Context& on, const InnerProducts<T>& task) {
   std::vector<MatrixView<const T>> parts;
   for (int k = 0; k < task.parts.size(); ++k) parts.push_back(task.parts[k].block(row, 0, rows, b));
   sum_parts<T>(on, parts, task.y.beta(), y);
-  inner_products<T>(on, task.vz.view().block(row, 0, rows, 2 * kb), task.w.view().block(row, 0, rows, b), y,
-                    done, kb, *task.d);
+  inner_products<T>(on, task.vz.view().block(row, 0, rows, 2 * done), task.w.view().block(row, 0, rows, b), y,
+                    *task.d);
 }
 
 template <class T, class Context>
 void run(const Context& on, const InnerSum<T>& task) {
-  inner_sum<T>(on, views_of(task.pieces), task.done, task.kb, task.b, *task.d);
+  inner_sum<T>(on, views_of(task.pieces), task.done, task.b, *task.d);
 }
 
 template <class T, class Context>
 void run(const Context& on, const FormZ<T>& task) {
   const auto& [row, rows, done, kb, b] = task.window;
-  form_z<T>(on, *task.d, task.y.view().block(row, 0, rows, b), done, kb,
+  form_z<T>(on, *task.d, task.y.view().block(row, 0, rows, b), done,
             task.vz.view().block(row, 0, rows, 2 * kb));
 }
 
 template <class T, class Context>
 void run(const Context& on, const PanelUpdate<T>& task) {
   const TilePart& part = task.part;
-  const auto vz = task.vz.view().block(part.row, 0, part.rows, 2 * task.kb);
+  const auto vz = task.vz.view().block(part.row, 0, part.rows, 2 * task.done);
   const auto top =
-      (task.vz_top ? task.vz_top : task.vz).view().block(task.top_row, 0, part.cols, 2 * task.kb);
-  subtract_pair<T>(on, vz, top, task.done, task.kb, part.of(*task.p));
+      (task.vz_top ? task.vz_top : task.vz).view().block(task.top_row, 0, part.cols, 2 * task.done);
+  subtract_pair<T>(on, vz, top, task.b, task.workspace.view().data(), {}, part.of(*task.p));
+}
+
+template <class T, class Context>
+void run(const Context& on, const Rank2kUpdate<T>& task) {
+  const TilePart& part = task.part;
+  const auto rows_of = [&](const auto& vz, Index row, Index rows) {
+    return vz.view().block(row, 0, rows, 2 * task.done);
+  };
+  const auto vz_i = rows_of(task.vz_i, part.row, part.rows);
+  const auto c = part.of(*task.a);
+  T* const workspace = task.workspace.view().data();
+  const std::span<char> split = task.split.view();
+  if (task.diagonal())
+    hermitian_update<T>(on, vz_i, task.b, task.both_triangles, workspace, split, c);
+  else
+    subtract_pair<T>(on, vz_i, rows_of(task.vz_j, part.col, part.cols), task.b, workspace, split, c);
 }
 
 template <class T, class Context>

@@ -1,11 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cuda_fp16.h>
-
-#include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/codelets/linalg/hermitian.hpp>
-#include <tessera/codelets/linalg/split_products.hpp>
+#include <tessera/codelets/linalg/split_kernels.cuh>
 
 namespace tessera::detail {
 
@@ -14,17 +11,6 @@ namespace {
 using namespace device;
 using namespace split_products;
 
-/// Real rows and columns of a thread block of the kernels that read an operand; a thread has four rows.
-constexpr int lanes = 64, block_columns = 4, rows_of_thread = 4;
-/// The exponent of the power of two that scales an operand whose largest element has these bits, as a float's:
-/// their order is that of positive numbers.
-__device__ int scale_exponent(unsigned largest) {
-  return min(max(13 - (static_cast<int>(largest >> 23 & 0xff) - 127), -126), 127);
-}
-__device__ float power_of_two(int exponent) {
-  return __int_as_float((exponent + 127) << 23);
-}
-
 /// At the beginning of the work space, on the device.
 struct Header {
   unsigned largest_a, largest_b;
@@ -32,19 +18,9 @@ struct Header {
 };
 
 __global__ void coefficients_kernel(float alpha, float beta, Header* header) {
-  const int exponent = -scale_exponent(header->largest_a) - scale_exponent(header->largest_b);
-  constexpr unsigned infinity = 0x7f800000u;
-  const bool finite = max(header->largest_a, header->largest_b) < infinity;
-  header->alpha =
-      finite ? alpha * power_of_two(exponent / 2) * power_of_two(exponent - exponent / 2) : nanf("");
+  header->alpha = unscaling(header->largest_a, header->largest_b, alpha);
   header->beta = beta;
   header->one = 1;
-}
-
-__device__ float4 load_rows(const float* column, int row, int rows, bool aligned) {
-  if (aligned && row + 3 < rows) return *reinterpret_cast<const float4*>(column + row);
-  const auto at = [&](int r) { return row + r < rows ? column[row + r] : 0.f; };
-  return {at(0), at(1), at(2), at(3)};
 }
 
 __global__ void __launch_bounds__(lanes* block_columns)
@@ -75,18 +51,17 @@ struct Terms {
 };
 
 __device__ void store_pairs(const Terms& out, Index place, float a, float b, float c, float d) {
-  const __half2 high[2] = {__floats2half2_rn(a, b), __floats2half2_rn(c, d)};
-  const float2 h0 = __half22float2(high[0]), h1 = __half22float2(high[1]);
-  const __half2 low[2] = {__floats2half2_rn(a - h0.x, b - h0.y), __floats2half2_rn(c - h1.x, d - h1.y)};
+  __half2 high[2], low[2];
+  split_pair(a, b, high[0], low[0]);
+  split_pair(c, d, high[1], low[1]);
 #pragma unroll
   for (int term = 0; term < 3; ++term)
     *reinterpret_cast<uint2*>(out.data + place + term * out.distance) =
         *reinterpret_cast<const uint2*>(term == out.low ? low : high);
 }
 __device__ void store_pair(const Terms& out, Index place, float a, float b) {
-  const __half2 high = __floats2half2_rn(a, b);
-  const float2 h = __half22float2(high);
-  const __half2 low = __floats2half2_rn(a - h.x, b - h.y);
+  __half2 high, low;
+  split_pair(a, b, high, low);
 #pragma unroll
   for (int term = 0; term < 3; ++term)
     *reinterpret_cast<__half2*>(out.data + place + term * out.distance) = term == out.low ? low : high;
@@ -117,34 +92,6 @@ __global__ void __launch_bounds__(lanes* block_columns)
         store_pairs(out, i + j * out.ld, v.x, v.y, v.z, v.w);
       }
     }
-}
-
-/// A matrix as reals.
-struct Reals {
-  const float* data;
-  int rows, cols;
-  Index ld;
-  bool aligned;
-
-  template <class T>
-  explicit Reals(const MatrixView<const T>& a)
-      : data(reinterpret_cast<const float*>(a.data)),
-        rows(static_cast<int>(reals<T> * a.rows)),
-        cols(static_cast<int>(a.cols)),
-        ld(reals<T> * a.ld),
-        aligned(ld % 4 == 0 && reinterpret_cast<std::uintptr_t>(a.data) % 16 == 0) {}
-};
-
-dim3 grid_of(Index rows, Index cols) noexcept {
-  const unsigned along = blocks_for(rows, lanes * rows_of_thread, full_grid);
-  return {along, blocks_for(cols, block_columns, std::max<Index>(full_grid / along, 1))};
-}
-
-template <class T>
-void find_largest(const CudaContext& on, la::Factor<T> a, unsigned* largest) noexcept {
-  const Reals x(a);
-  largest_kernel<<<grid_of(x.rows, x.cols), dim3(lanes, block_columns), 0, on.stream>>>(
-      x.rows, x.cols, x.data, x.ld, x.aligned, largest);
 }
 
 /// An operand as three terms along the sum: op none or adjoint of what is stored.
@@ -198,8 +145,8 @@ class SplitProduct {
                std::span<char> work)
       : on_(on), header_(reinterpret_cast<Header*>(work.data())) {
     cudaMemsetAsync(header_, 0, sizeof(Header), on.stream);
-    find_largest<T>(on, a, &header_->largest_a);
-    find_largest<T>(on, b, &header_->largest_b);
+    find_largest(on, Reals(a), &header_->largest_a);
+    find_largest(on, Reals(b), &header_->largest_b);
     coefficients_kernel<<<1, 1, 0, on.stream>>>(alpha, beta, header_);
     cublasSetPointerMode(on.cublas, CUBLAS_POINTER_MODE_DEVICE);
   }
@@ -248,6 +195,11 @@ Cuts cuts_of(Op op_a, Op op_b, const ProductShape& shape, std::size_t bytes,
 }
 
 }  // namespace
+
+void split_products::find_largest(const CudaContext& on, const Reals& x, unsigned* largest) noexcept {
+  largest_kernel<<<grid_of(x.rows, x.cols), dim3(lanes, block_columns), 0, on.stream>>>(
+      x.rows, x.cols, x.data, x.ld, x.aligned, largest);
+}
 
 template <class T>
 void split_gemm(const CudaContext& on, Op op_a, Op op_b, RealOf<T> alpha, la::Factor<T> a, la::Factor<T> b,

@@ -136,23 +136,20 @@ struct Results {
 
 extern __shared__ double shared_memory[];
 
-/// blockIdx.x: part of the rows; y: tile of results (those of V, of Z, of W); z: columns.
+/// blockIdx.x: part of the rows; y: tile of results (those of VZ, of W); z: columns.
 template <class T>
 __global__ void __launch_bounds__(threads, 2)
-    inner_products_kernel(MatrixView<const T> vz, MatrixView<const T> w, MatrixView<const T> y, Index done,
-                          Index kb, MatrixView<T> d) {
+    inner_products_kernel(MatrixView<const T> vz, MatrixView<const T> w, MatrixView<const T> y,
+                          MatrixView<T> d) {
   namespace cg = cooperative_groups;
   const cg::cluster_group cluster = cg::this_cluster();
-  const auto tiles = static_cast<unsigned>((done + tile - 1) / tile);
+  const auto tiles = static_cast<unsigned>((vz.cols + tile - 1) / tile);
   const Index col = static_cast<Index>(blockIdx.z) * tile, cols = min(Index(tile), w.cols - col);
-  const bool of_w = blockIdx.y >= 2 * tiles, of_z = !of_w && blockIdx.y >= tiles;
-  const Index x0 = static_cast<Index>(of_w   ? blockIdx.y - 2 * tiles
-                                      : of_z ? blockIdx.y - tiles
-                                             : blockIdx.y) *
-                   tile;
-  const Index width = min(Index(tile), (of_w ? w.cols : done) - x0);
-  const auto left = of_w ? Operand<T>{w.data + x0 * w.ld, w.ld, int(width)}
-                         : Operand<T>{vz.data + (x0 + (of_z ? kb : 0)) * vz.ld, vz.ld, int(width)};
+  const bool of_w = blockIdx.y >= tiles;
+  const Index x0 = static_cast<Index>(of_w ? blockIdx.y - tiles : blockIdx.y) * tile;
+  const MatrixView<const T> from = of_w ? w : vz;
+  const Index width = min(Index(tile), from.cols - x0);
+  const Operand<T> left{from.data + x0 * from.ld, from.ld, int(width)};
   const auto right = of_w ? Operand<T>{y.data + col * y.ld, y.ld, int(cols)}
                           : Operand<T>{w.data + col * w.ld, w.ld, int(cols)};
   // Every block of the cluster takes a whole number of steps, which may be zero.
@@ -174,7 +171,7 @@ __global__ void __launch_bounds__(threads, 2)
   for (int rank = 0; rank < cluster_size; ++rank)
     sum += cluster.map_shared_rank(shared_memory, static_cast<unsigned>(rank))[e];
   const int i = e % tile, j = e / tile;
-  if (i < width && j < cols) d.data[(of_w ? 2 * kb : of_z ? kb : 0) + x0 + i + (col + j) * d.ld] = T(sum);
+  if (i < width && j < cols) d.data[(of_w ? vz.cols : 0) + x0 + i + (col + j) * d.ld] = T(sum);
   cluster.sync();  // no block leaves while its memory is read
 }
 
@@ -182,20 +179,19 @@ __global__ void __launch_bounds__(threads, 2)
 
 template <class T>
 void launch_tall_inner_products(const CudaContext& on, MatrixView<const T> vz, MatrixView<const T> w,
-                                MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
+                                MatrixView<const T> y, MatrixView<T> d) noexcept {
   constexpr auto kernel = inner_products_kernel<T>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                        static_cast<int>(shared_bytes<T>));
   cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   const auto tiles = [](Index n) { return static_cast<unsigned>((n + tile - 1) / tile); };
-  const dim3 grid(cluster_size, 2 * tiles(done) + tiles(w.cols), tiles(w.cols));
-  device::launch_in_clusters(on.stream, cluster_size, grid, threads, shared_bytes<T>, kernel, vz, w, y, done,
-                             kb, d);
+  const dim3 grid(cluster_size, tiles(vz.cols) + tiles(w.cols), tiles(w.cols));
+  device::launch_in_clusters(on.stream, cluster_size, grid, threads, shared_bytes<T>, kernel, vz, w, y, d);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                              \
   template void launch_tall_inner_products<T>(const CudaContext&, MatrixView<const T>, MatrixView<const T>, \
-                                              MatrixView<const T>, Index, Index, MatrixView<T>) noexcept;
+                                              MatrixView<const T>, MatrixView<T>) noexcept;
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 

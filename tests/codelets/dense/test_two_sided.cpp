@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
+#include <tests/codelets/dense/panel_pairs.hpp>
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
@@ -94,7 +95,7 @@ TYPED_TEST(TwoSidedCodelets, WhereGpusWorkBothTrianglesStayValid) {
                              .workspace = workspace,
                              .part = {8, 8, n - 8, n - 8},
                              .done = kb,
-                             .kb = kb,
+                             .b = 2,
                              .both_triangles = keeps_both_triangles<T>(this->runtime())});
   }));
   const auto result = download<T>(data);
@@ -147,7 +148,7 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
         z_all.set_block(at, 0, vz[i].block(row, kb, rows, done));
         v.set_block(at, 0, vz[i].block(row, done, rows, b));
         w_all.set_block(at, 0, w.block(row, 0, rows, b));
-        data_vz[i] = upload(this->runtime(), vz[i]);
+        data_vz[i] = upload(this->runtime(), in_pairs(vz[i], b));
         data_w[i] = upload(this->runtime(), w);
         own_part[i] = upload(this->runtime(), y);
         data_y[i] = upload(this->runtime(), random_matrix<T>(heights[i], b, 50 + i));
@@ -202,18 +203,19 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
         const Index row = i == 0 ? first : 0, at = i == 0 ? 0 : heights[0] - first, rows = heights[i] - row;
         auto expected = vz[i];
         expected.set_block(row, kb + done, z.block(at, 0, rows, b));
-        EXPECT_LE(difference(download<T>(data_vz[i]), expected), 50 * this->tolerance(n));
+        EXPECT_LE(difference(without_pairs(download<T>(data_vz[i]), b), expected), 50 * this->tolerance(n));
       }
     }
 }
 
 TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
   using T = TypeParam;
-  const Index kb = 6, m = 9, n = 7;
+  const Index kb = 6, b = 2, m = 9, n = 7;
   const Data workspace = Data::scratch(this->runtime(), update_workspace_bytes<T>(m, kb));
   for (const Index done : {2, 6}) {
     const auto vz_i = random_matrix<T>(m, 2 * kb, 1), vz_j = random_matrix<T>(n, 2 * kb, 2);
-    const Data data_i = upload(this->runtime(), vz_i), data_j = upload(this->runtime(), vz_j);
+    const Data data_i = upload(this->runtime(), in_pairs(vz_i, b)),
+               data_j = upload(this->runtime(), in_pairs(vz_j, b));
     const auto update = [&](const Matrix<T>& left, const Matrix<T>& right, const Matrix<T>& a) {
       const auto v_l = left.block(0, 0, left.rows(), done), z_l = left.block(0, kb, left.rows(), done);
       const auto v_r = right.block(0, 0, right.rows(), done), z_r = right.block(0, kb, right.rows(), done);
@@ -230,7 +232,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
                                .workspace = workspace,
                                .part = {2, 3, m - 2, n - 3},
                                .done = done,
-                               .kb = kb});
+                               .b = b});
     }));
     auto expected = a;
     expected.set_block(2, 3,
@@ -247,7 +249,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
                                .workspace = workspace,
                                .part = {1, 1, m - 1, m - 1},
                                .done = done,
-                               .kb = kb,
+                               .b = b,
                                .both_triangles = keeps_both_triangles<T>(this->runtime())});
     }));
     auto expected_h = h;
@@ -262,10 +264,11 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
         s.insert(PanelUpdate<T>{.vz = data_i,
                                 .vz_top = same ? nullptr : &data_j,
                                 .p = data_p,
+                                .workspace = workspace,
                                 .part = {3, 4, m - 3, 2},
                                 .top_row = 4,
                                 .done = done,
-                                .kb = kb});
+                                .b = b});
       }));
       auto expected_p = a;
       expected_p.set_block(3, 4,

@@ -7,6 +7,7 @@
 #include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/linalg/cublas.hpp>
+#include <tessera/codelets/linalg/split_hermitian.hpp>
 #include <tessera/codelets/linalg/split_products.hpp>
 
 /// Products by split operands against the same products in double on the host.
@@ -117,6 +118,50 @@ TYPED_TEST(GpuSplitProducts, ZeroNotANumberAndNothing) {
   split_gemm<T>(*this->handles_, Op::none, Op::none, 1, {zero.const_view().data, 0, k, m},
                 device_b.const_view(), 0, empty, std::span<char>(work.data(), bytes));
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+/// Several products with parts of one split matrix, of one sum and of several, beside others of its work space's rows.
+TYPED_TEST(GpuSplitProducts, HermitianMatrixSplitOnce) {
+  using T = TypeParam;
+  for (const auto& [n, columns] : {std::pair<Index, Index>{1, 1}, {70, 3}, {1100, 64}, {2051, 32}, {4200, 5}})
+    for (const double scale : {1., 1e-15, 1e15}) {
+      SCOPED_TRACE(::testing::Message() << n << ' ' << columns << ' ' << scale);
+      auto a = random_hermitian<T>(n, 1);
+      for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i) a(i, j) *= RealOf<T>(scale);
+      const DeviceMatrix<T> device_a(a);
+      const std::size_t bytes = SplitHermitianLayout<T>(n, columns).bytes();
+      DeviceArray<char> space(bytes);
+      cudaMemset(space.data(), 0xff, bytes);  // NaN in every half
+      const std::span<char> work(space.data(), bytes);
+      split_hermitian<T>(*this->handles_, device_a.const_view(), columns, work);
+      for (const Index first : {Index(0), n / 3, n - 1}) {
+        const Index m = n - first;
+        const auto part = a.block(first, first, m, m), w = random_matrix<T>(m, columns, 2 + first, 3);
+        const DeviceMatrix<T> device_w(w), y(random_matrix<T>(m, columns, 3, 2)), plain(m, columns);
+        split_hermitian_product<T>(*this->handles_, n, first, device_w.const_view(), y.view(), work);
+        la::gemm(*this->handles_, Op::none, Op::none, T(1), device_a.const_view().block(first, first, m, m),
+                 device_w.const_view(), T(0), plain.view());
+        const auto expected = multiply(Op::none, wide(part), Op::none, wide(w));
+        EXPECT_LE(difference(wide(y.get()), expected), error_bound(plain.get(), expected)) << first;
+      }
+    }
+}
+
+TYPED_TEST(GpuSplitProducts, HermitianMatrixThatIsNotFinite) {
+  using T = TypeParam;
+  const Index n = 50, columns = 4;
+  auto a = random_hermitian<T>(n, 1);
+  a(7, 3) = a(3, 7) = T(std::numeric_limits<RealOf<T>>::infinity());
+  const std::size_t bytes = SplitHermitianLayout<T>(n, columns).bytes();
+  DeviceArray<char> space(bytes);
+  const std::span<char> work(space.data(), bytes);
+  const DeviceMatrix<T> device_a(a), w(random_matrix<T>(n, columns, 2)), y(n, columns);
+  split_hermitian<T>(*this->handles_, device_a.const_view(), columns, work);
+  split_hermitian_product<T>(*this->handles_, n, 0, w.const_view(), y.view(), work);
+  const auto result = y.get();
+  for (Index j = 0; j < columns; ++j)
+    for (Index i = 0; i < n; ++i) ASSERT_TRUE(std::isnan(std::abs(result(i, j)))) << i << ' ' << j;
 }
 
 /// All shapes of its blocks, and a work space that cuts the sum.
