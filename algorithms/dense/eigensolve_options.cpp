@@ -12,6 +12,7 @@
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/linalg/split_products.hpp>
+#include <tessera/codelets/one_stage/whole_tasks.hpp>
 #include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 
@@ -65,7 +66,7 @@ struct Problem {
   Index n, wanted;    ///< order, vectors
   int workers, gpus;  ///< of all ranks
   bool one_tile;      ///< a GPU can hold everything, if there are any
-  bool complex;
+  bool complex, single;
   Index elements;     ///< of one task on a GPU
   Index cache_order;  ///< of a square matrix in a core's second-level cache
 };
@@ -79,6 +80,7 @@ Problem problem_of(const Runtime& runtime, Index n, const EigensolveOptions& opt
           .gpus = runtime.gpus() * runtime.size(),
           .one_tile = runtime.gpus() == 0 || gpu_holds_problem(runtime, n, sizeof(T)),
           .complex = is_complex<T>,
+          .single = sizeof(RealOf<T>) == 4,
           .elements = task_elements<T>(runtime),
           .cache_order = static_cast<Index>(std::sqrt(cache))};
 }
@@ -88,6 +90,7 @@ SolverPlace place_of(const Runtime& runtime, const Problem& problem) {
   return {.workers = problem.workers,
           .ranks = runtime.size(),
           .gpu_driver = problem.gpus > 0 && runtime.size() == 1,
+          .at_once = runtime.size() == 1 ? largest_whole_at_once<T>(runtime) : 0,
           .complex = is_complex<T>,
           .single = sizeof(RealOf<T>) == 4,
           .cached = static_cast<double>(runtime.info().l3_bytes) / sizeof(T)};
@@ -161,18 +164,23 @@ void choose_column_groups(EigensolveOptions& o, const Runtime& runtime, Index n,
 /// are narrower: the corrections that grow with their width are one GPU's work. That counts for less in two
 /// large groups, whose updates are half of all.
 void choose_gpu_tiles(EigensolveOptions& o, const Problem& problem) {
-  const auto& [n, wanted, workers, gpus, one_tile, complex, elements, cache_order] = problem;
+  const auto& [n, wanted, workers, gpus, one_tile, complex, single, elements, cache_order] = problem;
   const bool in_groups = reduction_groups(o) > 0;
   // Complex reflectors take twice the registers of the back-transform: with all vectors half the width is
-  // faster by more than the reduction then loses.
-  const Index wide = complex && wanted > n / 2 ? 32 : 64;
-  if (o.band == 0 && o.tile == 0 && o.update_width == 0) o.band = n >= 384 ? wide : n >= 256 ? 32 : 0;
+  // faster by more than the reduction then loses. The chase of complex<double> has no room for as many steps.
+  const Index wide = complex && (wanted > n / 2 || (wanted == 0 && !single)) ? 32 : 64;
+  if (o.band == 0 && o.tile == 0) {
+    o.band = n >= 384 ? wide : n >= 256 ? 32 : 0;
+    while (o.band > 1 && o.update_width % o.band != 0) o.band /= 2;
+  }
   if (o.band == 0) return;
   const Index largest = one_tile ? std::numeric_limits<Index>::max()
                                  : std::min(square_of(elements / 7), elements / (2 * std::max<Index>(n, 1)));
   if (o.update_width == 0 && o.tile == 0) {
     o.update_width = o.band;
-    const bool wide_updates = o.column_groups <= 2 && n >= (in_groups ? 24576 : 12288);
+    // Other types' corrections cost more than double's, beside updates by faster products.
+    const bool wide_updates =
+        in_groups ? o.column_groups <= 2 && n >= 24576 : !complex && !single && n >= 12288;
     const Index widest = wide_updates ? 1024 : 512;
     // In one tile every block is a task, and starting one costs more than wide corrections of a small matrix.
     const Index blocks = one_tile && !in_groups ? 1 : 4;

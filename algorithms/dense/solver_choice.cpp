@@ -9,8 +9,11 @@ namespace tessera::detail {
 
 namespace {
 
-/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages: from there on those are faster,
-/// as measured for each type (docs/performance/dense.md).
+/// Least order for which one stage by a kernel that keeps the matrix in registers is preferred to cuSOLVER's driver.
+constexpr Index smallest_at_once = 200;
+
+/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages, where one stage does not take it:
+/// from there on those are faster, as measured for each type (docs/performance/dense.md).
 Index largest_driver_order(Index n, Index wanted, const SolverPlace& place) {
   if (!place.complex) return 400;
   if (wanted <= n / 2) return 1100;
@@ -44,8 +47,10 @@ Solver choose_on_cpus(Index n, Index wanted, const SolverPlace& place) {
 }  // namespace
 
 Solver choose_solver(Index n, Index wanted, const SolverPlace& place) {
-  if (place.gpu_driver)
+  if (place.gpu_driver) {
+    if (n >= smallest_at_once && n <= place.at_once) return Solver::one_stage;
     return n <= largest_driver_order(n, wanted, place) ? Solver::vendor : Solver::two_stage;
+  }
   return choose_on_cpus(n, wanted, place);
 }
 

@@ -11,6 +11,7 @@ struct SolverPlace {
   int workers = 1;  ///< of all ranks
   int ranks = 1;
   bool gpu_driver = false;  ///< one process with a GPU, so that Solver::vendor is cuSOLVER's driver
+  Index at_once = 0;  ///< largest order that a kernel of such a GPU tridiagonalizes (largest_whole_at_once)
   bool complex = false, single = false;  ///< the problem's type: complex, single precision
   double cached = 0;  ///< scalars of the problem's type that fit into a third cache; 0: not known
 };

@@ -45,6 +45,22 @@ __device__ inline S warp_sum(S x) {
   for (int mask = 16; mask > 0; mask /= 2) x += exchange(x, mask);
   return x;
 }
+/// Sums C numbers over a warp: lane l gets the sum of number l / (32 / C).
+template <int C, class S>
+__device__ inline S warp_sums(S (&x)[C], int lane) {
+  int mask = 16;
+#pragma unroll
+  for (int half = C / 2; half > 0; half /= 2, mask /= 2) {
+    const bool upper = lane & mask;
+#pragma unroll
+    for (int c = 0; c < half; ++c) {
+      const S kept = upper ? x[c + half] : x[c], sent = upper ? x[c] : x[c + half];
+      x[c] = kept + exchange(sent, mask);
+    }
+  }
+  for (; mask > 0; mask /= 2) x[0] += exchange(x[0], mask);
+  return x[0];
+}
 template <class R>
 __device__ inline R warp_product(R x) {
   for (int mask = 16; mask > 0; mask /= 2) x *= exchange(x, mask);

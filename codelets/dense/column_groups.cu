@@ -54,8 +54,8 @@ __global__ void place_pieces_kernel(Pieces<S> pieces, Index ld_to) {
 }
 
 template <class S>
-__global__ void exchanged_rows_kernel(const S* vz, Index ld, int b, int cols, int block, int groups, int group,
-                                      int first, int rows, S* out) {
+__global__ void exchanged_rows_kernel(const S* vz, Index ld, int b, int cols, int block, int groups,
+                                      int group, int first, int rows, S* out) {
   for (int i = blockIdx.x * threads + threadIdx.x; i < rows; i += gridDim.x * threads) {
     const int local = first + i;
     const S* const source = vz + (local / block * groups + group) * block + local % block;
@@ -119,8 +119,9 @@ void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, Index b, cons
                     int group, Index first, MatrixView<T> out) noexcept {
   if (out.rows * out.cols == 0) return;
   exchanged_rows_kernel<<<grid_of(out.rows, out.cols), threads, 0, on.stream>>>(
-      device_cast(vz.data), vz.ld, static_cast<int>(b), static_cast<int>(out.cols), static_cast<int>(columns.block),
-      columns.groups, group, static_cast<int>(first), static_cast<int>(out.rows), device_cast(out.data));
+      device_cast(vz.data), vz.ld, static_cast<int>(b), static_cast<int>(out.cols),
+      static_cast<int>(columns.block), columns.groups, group, static_cast<int>(first),
+      static_cast<int>(out.rows), device_cast(out.data));
 }
 
 #define TESSERA_DEFINE(T)                \

@@ -31,11 +31,11 @@ std::size_t panel_step_workspace_bytes(Index n, Index b, Index kb) {
   return panel_steps::StepSpace<T>::bytes(n, b, kb) + panel_workspace_bytes<T>(std::max(n, 2 * b), b);
 }
 
-#define TESSERA_DEFINE(T)                                                                                \
-  template void panel_steps::factor_panel<T>(const HostContext&, const PanelPosition&, Index,            \
-                                             const StepSpace<T>&, MatrixView<T>, MatrixView<T>,          \
-                                             MatrixView<T>, MatrixView<T>, MatrixView<T>);               \
-  TESSERA_DEFINE_TASK(PanelSteps<T>)                                                                     \
+#define TESSERA_DEFINE(T)                                                                       \
+  template void panel_steps::factor_panel<T>(const HostContext&, const PanelPosition&, Index,   \
+                                             const StepSpace<T>&, MatrixView<T>, MatrixView<T>, \
+                                             MatrixView<T>, MatrixView<T>, MatrixView<T>);      \
+  TESSERA_DEFINE_TASK(PanelSteps<T>)                                                            \
   template std::size_t panel_step_workspace_bytes<T>(Index, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

@@ -22,10 +22,10 @@ void factor_panel(const CudaContext& on, const PanelPosition& s, Index first_col
 
 }  // namespace panel_steps
 
-#define TESSERA_DEFINE(T)                                                                                \
-  template void panel_steps::factor_panel<T>(const CudaContext&, const PanelPosition&, Index,            \
-                                             const StepSpace<T>&, MatrixView<T>, MatrixView<T>,          \
-                                             MatrixView<T>, MatrixView<T>, MatrixView<T>);               \
+#define TESSERA_DEFINE(T)                                                                       \
+  template void panel_steps::factor_panel<T>(const CudaContext&, const PanelPosition&, Index,   \
+                                             const StepSpace<T>&, MatrixView<T>, MatrixView<T>, \
+                                             MatrixView<T>, MatrixView<T>, MatrixView<T>);      \
   TESSERA_DEFINE_ON_GPU(PanelSteps<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

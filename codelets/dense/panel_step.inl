@@ -124,7 +124,8 @@ void step(const Context& on, const PanelPosition& p, MatrixView<T> a, MatrixView
           Index first_column, MatrixView<T> t, const StepSpace<T>& space,
           const BlockProduct<T, Context>& product) {
   const Index c = p.column, r = p.row();
-  bring_up_to_date<T>(on, space, p, first_column, a.block(c, c, p.n - c, std::min(p.b, p.n - c)), vz, segment);
+  bring_up_to_date<T>(on, space, p, first_column, a.block(c, c, p.n - c, std::min(p.b, p.n - c)), vz,
+                      segment);
   if (p.last()) return;
   const Index m = p.rows();
   const auto w = space.w.block(r, 0, m, p.b), y = vz.block(r, z_column(p.done, p.b), m, p.b);

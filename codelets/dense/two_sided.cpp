@@ -73,20 +73,20 @@ std::size_t update_workspace_bytes(Index rows, Index kb) noexcept {
   return sizeof(T) * 2 * static_cast<std::size_t>(kb) * static_cast<std::size_t>(rows);
 }
 
-#define TESSERA_DEFINE(T)                                                                  \
-  TESSERA_DEFINE_TASK(MirrorLower<T>)                                                      \
-  TESSERA_DEFINE_TASK(TwoSidedProduct<T>)                                                  \
-  TESSERA_DEFINE_TASK(InnerProducts<T>)                                                    \
-  TESSERA_DEFINE_TASK(InnerSum<T>)                                                         \
-  TESSERA_DEFINE_TASK(FormZ<T>)                                                            \
-  TESSERA_DEFINE_TASK(PanelUpdate<T>)                                                      \
-  TESSERA_DEFINE_TASK(Rank2kUpdate<T>)                                                     \
-  TESSERA_DEFINE_TASK(SetZero<T>)                                                          \
-  TESSERA_DEFINE_TASK(CopyToBand<T>)                                                       \
-  template void copy_to_band<T>(const HostContext&, MatrixView<const T>, const BandPlace&, \
-                                MatrixView<T>) noexcept;                                   \
-  template void reorder_pairs<T>(const HostContext&, MatrixView<const T>, Index, PairOrder, MatrixView<T>) \
-      noexcept; \
+#define TESSERA_DEFINE(T)                                                                   \
+  TESSERA_DEFINE_TASK(MirrorLower<T>)                                                       \
+  TESSERA_DEFINE_TASK(TwoSidedProduct<T>)                                                   \
+  TESSERA_DEFINE_TASK(InnerProducts<T>)                                                     \
+  TESSERA_DEFINE_TASK(InnerSum<T>)                                                          \
+  TESSERA_DEFINE_TASK(FormZ<T>)                                                             \
+  TESSERA_DEFINE_TASK(PanelUpdate<T>)                                                       \
+  TESSERA_DEFINE_TASK(Rank2kUpdate<T>)                                                      \
+  TESSERA_DEFINE_TASK(SetZero<T>)                                                           \
+  TESSERA_DEFINE_TASK(CopyToBand<T>)                                                        \
+  template void copy_to_band<T>(const HostContext&, MatrixView<const T>, const BandPlace&,  \
+                                MatrixView<T>) noexcept;                                    \
+  template void reorder_pairs<T>(const HostContext&, MatrixView<const T>, Index, PairOrder, \
+                                 MatrixView<T>) noexcept;                                   \
   template std::size_t update_workspace_bytes<T>(Index, Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

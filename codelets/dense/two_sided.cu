@@ -109,11 +109,12 @@ __global__ void exchange_rows_kernel(S* d, Index ldd, Index done, Index b) {
 }
 
 template <class S>
-__global__ void reorder_pairs_kernel(const S* vz, Index ld, Index rows, int done, int b, bool separated, S* out,
-                                     Index ld_out) {
+__global__ void reorder_pairs_kernel(const S* vz, Index ld, Index rows, int done, int b, bool separated,
+                                     S* out, Index ld_out) {
   for (int j = blockIdx.y; j < 2 * done; j += gridDim.y) {
     const int p = j < done ? j : j - done;
-    const Index v = v_column(p / b * b) + p % b, from = separated ? (j < done ? v : v + b) : partner_column(j, b);
+    const Index v = v_column(p / b * b) + p % b,
+                from = separated ? (j < done ? v : v + b) : partner_column(j, b);
     for (Index i = blockIdx.x * Index(threads) + threadIdx.x; i < rows; i += Index(gridDim.x) * threads)
       out[i + j * ld_out] = vz[i + from * ld];
   }
@@ -206,16 +207,16 @@ void copy_to_band(const CudaContext& on, MatrixView<const T> source, const BandP
         device_cast(&segment(0, column - first_column)), segment.ld);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                              \
-  template void sum_parts<T>(const CudaContext&, std::span<const MatrixView<const T>>, int,                 \
-                             MatrixView<T>) noexcept;                                                       \
-  template void reorder_pairs<T>(const CudaContext&, MatrixView<const T>, Index, PairOrder, MatrixView<T>)  \
-      noexcept;                                                                                             \
-  template void inner_sum<T>(const CudaContext&, std::span<const MatrixView<const T>>, Index, Index,        \
-                             MatrixView<T>) noexcept;                                                       \
-  template void hermitian_update<T>(const CudaContext&, MatrixView<const T>, Index, bool, T*,               \
-                                    std::span<char>, MatrixView<T>) noexcept;                               \
-  template void copy_to_band<T>(const CudaContext&, MatrixView<const T>, const BandPlace&,                  \
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template void sum_parts<T>(const CudaContext&, std::span<const MatrixView<const T>>, int,          \
+                             MatrixView<T>) noexcept;                                                \
+  template void reorder_pairs<T>(const CudaContext&, MatrixView<const T>, Index, PairOrder,          \
+                                 MatrixView<T>) noexcept;                                            \
+  template void inner_sum<T>(const CudaContext&, std::span<const MatrixView<const T>>, Index, Index, \
+                             MatrixView<T>) noexcept;                                                \
+  template void hermitian_update<T>(const CudaContext&, MatrixView<const T>, Index, bool, T*,        \
+                                    std::span<char>, MatrixView<T>) noexcept;                        \
+  template void copy_to_band<T>(const CudaContext&, MatrixView<const T>, const BandPlace&,           \
                                 MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

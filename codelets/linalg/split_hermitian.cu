@@ -61,16 +61,15 @@ __global__ void __launch_bounds__(lanes* block_columns)
 
 /// Y := the sum of the results, scaled back: each has `columns` columns of high halves, then as many of low ones.
 template <int f>
-__global__ void add_results_kernel(const float* results, int sums, int rows, int columns, const Largest* largest,
-                                   float* y, Index ld) {
+__global__ void add_results_kernel(const float* results, int sums, int rows, int columns,
+                                   const Largest* largest, float* y, Index ld) {
   const float alpha = unscaling(largest->a, largest->w, 1);
   const Index stride = Index(2) * columns * rows;
   for (int j = blockIdx.y; j < columns; j += gridDim.y)
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < rows; i += gridDim.x * blockDim.x) {
       const float* const at = results + i + Index(j) * rows;
       float high = 0, low = 0;
-      for (int s = 0; s < sums; ++s)
-        high += at[s * stride], low += at[s * stride + Index(columns) * rows];
+      for (int s = 0; s < sums; ++s) high += at[s * stride], low += at[s * stride + Index(columns) * rows];
       y[f * i + j % f + j / f * ld] = alpha * (high + low);
     }
 }
@@ -109,9 +108,8 @@ void split_hermitian_product(const CudaContext& on, Index n, Index first, Matrix
   cudaMemsetAsync(&largest->w, 0, sizeof(unsigned), on.stream);
   find_largest(on, x, &largest->w);
   const Index stored = count * sum;
-  split_columns_kernel<is_complex<T>>
-      <<<grid_of(stored, x.cols), dim3(lanes, block_columns), 0, on.stream>>>(
-          x, &largest->w, static_cast<int>(stored), static_cast<int>(columns), halves, ld);
+  split_columns_kernel<is_complex<T>><<<grid_of(stored, x.cols), dim3(lanes, block_columns), 0, on.stream>>>(
+      x, &largest->w, static_cast<int>(stored), static_cast<int>(columns), halves, ld);
   const auto multiply = [&](std::size_t half, Index width, float beta, float* c) {
     const float one = 1;
     cublasGemmStridedBatchedEx_64(on.cublas, CUBLAS_OP_T, CUBLAS_OP_N, m, width, sum, &one,
@@ -123,15 +121,15 @@ void split_hermitian_product(const CudaContext& on, Index n, Index first, Matrix
   multiply(layout.low(), columns, 1, results + columns * m);
   constexpr unsigned threads = 256;
   const dim3 grid(device::blocks_for(m, threads, device::full_grid), static_cast<unsigned>(columns));
-  add_results_kernel<f><<<grid, threads, 0, on.stream>>>(results, static_cast<int>(count), static_cast<int>(m),
-                                                         static_cast<int>(columns), largest,
-                                                         reinterpret_cast<float*>(y.data), f * y.ld);
+  add_results_kernel<f><<<grid, threads, 0, on.stream>>>(results, static_cast<int>(count),
+                                                         static_cast<int>(m), static_cast<int>(columns),
+                                                         largest, reinterpret_cast<float*>(y.data), f * y.ld);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                             \
-  template void split_hermitian<T>(const CudaContext&, MatrixView<const T>, Index, std::span<char>)        \
-      noexcept;                                                                                            \
-  template void split_hermitian_product<T>(const CudaContext&, Index, Index, MatrixView<const T>,          \
+#define TESSERA_INSTANTIATE(T)                                                                    \
+  template void split_hermitian<T>(const CudaContext&, MatrixView<const T>, Index,                \
+                                   std::span<char>) noexcept;                                     \
+  template void split_hermitian_product<T>(const CudaContext&, Index, Index, MatrixView<const T>, \
                                            MatrixView<T>, std::span<char>) noexcept;
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(std::complex<float>)

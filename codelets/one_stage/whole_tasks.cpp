@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/codelets/one_stage/kernels/tridiagonalize_device.hpp>
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 
 namespace tessera::detail {
@@ -40,6 +41,14 @@ std::size_t tridiagonalize_whole_workspace_bytes([[maybe_unused]] const Runtime&
 }
 
 template <class T>
+Index largest_whole_at_once([[maybe_unused]] const Runtime& runtime) {
+#if TESSERA_WITH_CUDA
+  if (runtime.gpus() > 0) return device::largest_tridiagonalized_at_once<T>();
+#endif
+  return 0;
+}
+
+template <class T>
 void run(const HostContext&, const ApplyTridiagonalizeWhole<T>& task) {
   const Index n = task.n;
   auto a = *task.a;
@@ -71,6 +80,7 @@ std::size_t apply_tridiagonalize_whole_workspace_bytes([[maybe_unused]] const Ru
   TESSERA_DEFINE_TASK(TridiagonalizeWhole<T>)                                          \
   TESSERA_DEFINE_TASK(ApplyTridiagonalizeWhole<T>)                                     \
   template std::size_t tridiagonalize_whole_workspace_bytes<T>(const Runtime&, Index); \
+  template Index largest_whole_at_once<T>(const Runtime&);                             \
   template std::size_t apply_tridiagonalize_whole_workspace_bytes<T>(const Runtime&, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/linalg/cusolver.hpp>
+#include <tessera/codelets/one_stage/kernels/tridiagonalize_device.hpp>
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 #include <tessera/runtime/device_task.hpp>
 
@@ -30,7 +31,7 @@ template <class T>
 std::size_t hetrd_bytes(Index n) {
   int count = 0;
   cusolver::hetrd_size<T>(cusolver::query_handle(), static_cast<int>(n), &count);
-  return with_info<T>(count);
+  return std::max(with_info<T>(count), tridiagonalize_at_once_bytes<T>(n));
 }
 
 template <class T>
@@ -49,6 +50,9 @@ bool launch_hetrd(cusolverDnHandle_t handle, cudaStream_t stream, MatrixView<T> 
     cudaMemsetAsync(tau, 0, sizeof(T), stream);
     return true;
   }
+  if (a.rows <= largest_tridiagonalized_at_once<T>() &&
+      launch_tridiagonalize_at_once<T>(stream, a, d, e, tau, work))
+    return true;
   return cusolver::hetrd<T>(handle, static_cast<int>(a.rows), a.data, static_cast<int>(a.ld), d, e, tau,
                             reinterpret_cast<T*>(work + info_bytes), elements<T>(bytes),
                             reinterpret_cast<int*>(work)) == CUSOLVER_STATUS_SUCCESS;

@@ -8,12 +8,12 @@
 struct CUstream_st;        // cudaStream_t points to it
 struct cusolverDnContext;  // cusolverDnHandle_t points to it
 
-/// Tridiagonalization of a matrix in one piece, A = Q T Q^H, by a library: LAPACK's hetrd and unmtr, or on a
-/// GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits. cuSOLVER accepts orders up to
-/// 65536, but does not document that it is right if n^2 is beyond 2^31 (n > 46340). Its reduction does not
-/// wait for the stream, but enqueues several kernels for each column, so that the worker is busy nearly as
-/// long as the GPU. With GPUs no CPU runs these tasks, because the library that made the reflectors must
-/// apply them. Source: LAPACK hetrd, unmtr.
+/// Tridiagonalization of a matrix in one piece, A = Q T Q^H: LAPACK's hetrd and unmtr, or on a GPU, for small
+/// orders, a kernel of our own (kernels/tridiagonalize_device.hpp), else cuSOLVER's sytrd/hetrd, and ormtr/unmtr.
+/// Both libraries count sizes in 32 bits. cuSOLVER accepts orders up to 65536, but does not document that it is
+/// right if n^2 is beyond 2^31 (n > 46340). Its reduction does not wait for the stream, but enqueues several kernels
+/// for each column, so that the worker is busy nearly as long as the GPU. With GPUs no CPU runs these tasks, because
+/// the library that made the reflectors must apply them. Source: LAPACK hetrd, unmtr.
 namespace tessera::detail {
 
 /// A := reflectors below the first subdiagonal, T := Q^H A Q.          [4/3 n^3 flops, complex x 4]
@@ -41,6 +41,9 @@ struct TridiagonalizeWhole {
 };
 template <class T>
 std::size_t tridiagonalize_whole_workspace_bytes(const Runtime& runtime, Index n);
+/// The largest order that the kernel of our own takes on this runtime's GPUs; 0 without GPUs.
+template <class T>
+Index largest_whole_at_once(const Runtime& runtime);
 
 /// Z := Q Z with the Q of TridiagonalizeWhole.                  [2 n^2 columns flops, complex x 4]
 /// | operand   | mode       | shape                                             | what           |

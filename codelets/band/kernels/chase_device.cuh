@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/common/device_warp.cuh>
+#include <tessera/codelets/common/device_reflector.cuh>
 
-/// The parts of the chase's kernel (chase_sweeps.cu): messages between thread blocks, sums over a warp,
-/// Householder reflectors, storage of the elements.
+/// The parts of the chase's kernels: messages between thread blocks, reflectors, storage of the elements.
 namespace tessera::detail::kernels {
 namespace {
 
@@ -13,11 +12,16 @@ using device::Complex;
 using device::conj;
 using device::exchange;
 using device::from_lane;
+using device::fused;
 using device::imag;
+using device::larger;
 using device::norm;
 using device::real;
 using device::Real;
+using device::Reflector;
+using device::reflector_of;
 using device::warp_sum;
+using device::warp_sums;
 
 // ---- numbers with tags ------------------------------------------------------------------------------------
 
@@ -105,25 +109,6 @@ __device__ inline void store(Complex<double>* p, Complex<double> x) {
   __stcg(reinterpret_cast<double2*>(p), make_double2(x.re, x.im));
 }
 
-// ---- sums over a warp -------------------------------------------------------------------------------------
-
-/// Sums C numbers over a warp: lane l gets the sum of number l / (32 / C).
-template <int C, class S>
-__device__ inline S warp_sums(S (&x)[C], int lane) {
-  int mask = 16;
-#pragma unroll
-  for (int half = C / 2; half > 0; half /= 2, mask /= 2) {
-    const bool upper = lane & mask;
-#pragma unroll
-    for (int c = 0; c < half; ++c) {
-      const S kept = upper ? x[c + half] : x[c], sent = upper ? x[c] : x[c + half];
-      x[c] = kept + exchange(sent, mask);
-    }
-  }
-  for (; mask > 0; mask /= 2) x[0] += exchange(x[0], mask);
-  return x[0];
-}
-
 // ---- products whose last bit does not depend on the compiler ------------------------------------------------
 
 /// v_i conj(w_j) + w_i conj(v_j). Without fused operations, in an order that gives the conjugate's bits if i and j
@@ -140,54 +125,7 @@ __device__ Complex<R> rank_two(Complex<R> v_i, Complex<R> w_i, Complex<R> v_j, C
           rank_two(v_i.im, -w_i.re, v_j.im, w_j.re) + rank_two(w_i.im, -v_i.re, w_j.im, v_j.re)};
 }
 
-/// a b + c in fused operations: the compiler shall not choose them, and so the last bit, anew in each branch.
-__device__ inline float fused(float a, float b, float c) {
-  return __fmaf_rn(a, b, c);
-}
-__device__ inline double fused(double a, double b, double c) {
-  return __fma_rn(a, b, c);
-}
-template <class R>
-__device__ Complex<R> fused(Complex<R> a, Complex<R> b, Complex<R> c) {
-  return {fused(a.re, b.re, fused(-a.im, b.im, c.re)), fused(a.re, b.im, fused(a.im, b.re, c.im))};
-}
-
 // ---- reflectors -------------------------------------------------------------------------------------------
-
-/// H = I - tau v v^H with v(0) = 1 and v = x inverse behind it; H^H x = beta e_0.
-template <class S>
-struct Reflector {
-  S tau, inverse;
-  Real<S> beta;
-};
-
-__device__ inline float larger(float x, float scale) {
-  return fabsf(x) > scale ? fabsf(x) : scale;
-}
-__device__ inline double larger(double x, double scale) {
-  return fabs(x) > scale ? fabs(x) : scale;
-}
-
-/// Square root and its reciprocal, and reciprocal, to about a unit in the last place, of numbers far from the ends of
-/// the range: in double precision without the branches of exact roots and divisions.
-__device__ inline void square_root(float x, float& root, float& reciprocal) {
-  root = sqrtf(x);
-  reciprocal = 1.f / root;
-}
-__device__ inline void square_root(double x, double& root, double& reciprocal) {
-  double y;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  for (int step = 0; step < 2; ++step) y = fma(y, fma(-0.5 * x * y, y, 0.5), y);
-  root = x * y;
-  root = fma(fma(-root, root, x), 0.5 * y, root);
-  reciprocal = y;
-}
-__device__ inline float reciprocal_of(float x) {
-  return 1.f / x;
-}
-__device__ inline double reciprocal_of(double x) {
-  return device::fast_reciprocal(x);
-}
 
 /// LAPACK's larfg for x (b numbers in shared memory, of which number `first` is the first; tail is the sum of
 /// squares of the others), by all threads of the block. If squares over- or underflow, x is scaled.
@@ -210,18 +148,7 @@ __device__ Reflector<S> generate(S* x, Real<S> tail, int b, int first = 0) {
     for (int i = 0; i < b; ++i)
       if (i != first) tail += norm(x[i]);
   }
-  const R re = real(head), im = imag(head);
-  if (tail == R(0) && (im == R(0) || scale == R(0))) return {S(R(0)), S(R(0)), re * scale};
-  R length, inverse_length;
-  square_root(norm(head) + tail, length, inverse_length);
-  const R beta = re > R(0) ? -length : length, inverse_beta = re > R(0) ? -inverse_length : inverse_length,
-          d = re - beta;
-  if constexpr (device::is_complex_scalar<S>) {
-    const R inverse = reciprocal_of(d * d + im * im);
-    return {S(R(1) - re * inverse_beta, -im * inverse_beta), S(d * inverse, -im * inverse), beta * scale};
-  } else {
-    return {R(1) - re * inverse_beta, reciprocal_of(d), beta * scale};
-  }
+  return reflector_of(head, tail, scale);
 }
 
 // ---- a thread's elements of D and B -----------------------------------------------------------------------

@@ -40,6 +40,18 @@ TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
   EXPECT_EQ(choose_solver(2048, 0, gpu(14, true, true)), Solver::two_stage);
 }
 
+/// Between the driver and two stages, and for any number of vectors.
+TEST(SolverChoice, OneStageWhereAKernelOfAGpuHoldsTheMatrix) {
+  SolverPlace place = gpu(14, true, false);
+  place.at_once = 1024;
+  for (const Index wanted : {0, 10, 700}) {
+    EXPECT_EQ(choose_solver(1024, wanted, place), Solver::one_stage);
+    EXPECT_EQ(choose_solver(700, wanted, place), Solver::one_stage);
+    EXPECT_EQ(choose_solver(1025, wanted, place), wanted > 512 ? Solver::vendor : choose_solver(1025, wanted, gpu(14, true, false)));
+    EXPECT_EQ(choose_solver(100, std::min<Index>(wanted, 100), place), Solver::vendor);
+  }
+}
+
 /// The smallest order for which two stages are chosen.
 Index first_of_two_stages(Index (*wanted)(Index n), const SolverPlace& place) {
   constexpr Index last = 16384;

@@ -119,8 +119,8 @@ TYPED_TEST(ColumnGroupCodelets, UpdateOfBothTriangles) {
     for (const bool owner : {true, false}) {
       const auto before = this->columns_of(a, columns, g);
       const Data group = upload(this->runtime(), before);
-      const Data accumulator =
-          owner ? upload(this->runtime(), in_pairs(vz, b)) : Data::matrix(this->runtime(), n, 2 * kb, sizeof(T));
+      const Data accumulator = owner ? upload(this->runtime(), in_pairs(vz, b))
+                                     : Data::matrix(this->runtime(), n, 2 * kb, sizeof(T));
       ASSERT_TRUE(this->run([&](Sequence& s) {
         GroupUpdate<T> task{.group = group,
                             .workspace = workspace,
@@ -230,9 +230,9 @@ TYPED_TEST(ColumnGroupCodelets, PanelsAreThoseOfOneTile) {
     EXPECT_LE(difference(download<T>(t[k]), download<T>(t_whole[k])), this->tolerance(n));
     // The reflectors must replace the panel.
     const auto columns_of_owner = download<T>(groups[static_cast<std::size_t>(owner)]);
-    EXPECT_EQ(
-        difference(columns_of_owner.block(r, columns.local(c0 + done), m, b), result.block(r, v_column(done), m, b)),
-        0);
+    EXPECT_EQ(difference(columns_of_owner.block(r, columns.local(c0 + done), m, b),
+                         result.block(r, v_column(done), m, b)),
+              0);
   }
   EXPECT_LE(difference(download<T>(segment), download<T>(segment_whole)), this->tolerance(n));
 }

@@ -4,6 +4,7 @@
 #include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/codelets/one_stage/kernels/tridiagonalize_device.hpp>
 #include <tessera/codelets/one_stage/lapack_driver.hpp>
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 
@@ -161,46 +162,106 @@ TYPED_TEST(GpuDrivers, NotANumber) {
       << solved.values[0];
 }
 
+/// T, and Q applied to the identity matrix in two parts.
+template <class T>
+struct Tridiagonalized {
+  Matrix<T> q, t;
+};
+template <class T>
+Tridiagonalized<T> tridiagonalize(const Matrix<T>& a) {
+  using R = RealOf<T>;
+  const DeviceHandles handles;
+  const Index n = a.rows();
+  const DeviceMatrix<T> device(a);
+  const auto off = static_cast<std::size_t>(std::max<Index>(n - 1, 1));
+  const DeviceArray<R> d(static_cast<std::size_t>(n)), e(off);
+  const DeviceArray<T> tau(off);
+  const std::size_t bytes = device::hetrd_bytes<T>(n);
+  const DeviceArray<char> work(bytes);
+  EXPECT_TRUE(device::launch_hetrd<T>(handles.cusolver, handles.stream, device.view(), d.data(), e.data(),
+                                      tau.data(), work.data(), bytes));
+  const auto diagonal = d.get(), below = e.get();
+  Matrix<T> identity(n, n, 1), t(n, n);
+  for (Index k = 0; k < n; ++k) {
+    identity(k, k) = 1;
+    t(k, k) = diagonal[std::size_t(k)];
+    if (k + 1 < n) t(k + 1, k) = t(k, k + 1) = below[std::size_t(k)];
+  }
+  const DeviceMatrix<T> q(identity);
+  const Index half = n / 2;
+  for (const auto& [first, count] : {std::pair<Index, Index>{0, half}, {half, n - half}}) {
+    const std::size_t size = device::unmtr_bytes<T>(n, count);
+    const DeviceArray<char> space(size);
+    EXPECT_TRUE(device::launch_unmtr<T>(handles.cusolver, device.const_view(), tau.data(),
+                                        q.view().block(0, first, n, count), space.data(), size));
+    EXPECT_EQ(cudaStreamSynchronize(handles.stream), cudaSuccess);
+  }
+  return {q.get(), t};
+}
+
+/// A Q must equal Q T, and Q^H Q the identity. scale: of A's elements.
+template <class T>
+void check_tridiagonalized(const Matrix<T>& a, const Tridiagonalized<T>& result, double scale) {
+  const auto& [q, t] = result;
+  const Index n = a.rows();
+  const double bound = 20 * double(n) * double(precision<T>);
+  EXPECT_LE(largest_difference(product(Op::none, a, q), product(Op::none, q, t)), bound * scale) << n;
+  Matrix<T> eye(n, n);
+  for (Index k = 0; k < n; ++k) eye(k, k) = 1;
+  EXPECT_LE(largest_difference(product(Op::adjoint, q, q), eye), bound) << n;
+}
+
+/// On both sides of the orders at which the kernels for small matrices change, and with less than a row for each of
+/// their thread blocks.
 TYPED_TEST(GpuDrivers, TridiagonalizesInOnePiece) {
   TESSERA_NEED_GPU();
   using T = TypeParam;
-  using R = RealOf<T>;
-  const DeviceHandles handles;
-  for (const Index n : {1, 2, 3, 31, 65, 200, 513}) {
+  const Index largest = device::largest_tridiagonalized_at_once<T>();
+  EXPECT_GT(largest, 513);
+  for (const Index n : {Index(1), Index(2), Index(3), Index(4), Index(5), Index(31), Index(65), Index(200),
+                        Index(511), Index(512), Index(513), largest - 1, largest, largest + 1}) {
     Matrix<T> a(n, n, 3);
     a.set_block(0, 0, hermitian<T>(n, 5));
-    const DeviceMatrix<T> device(a);
-    const auto off = static_cast<std::size_t>(std::max<Index>(n - 1, 1));
-    const DeviceArray<R> d(static_cast<std::size_t>(n)), e(off);
-    const DeviceArray<T> tau(off);
-    const std::size_t bytes = device::hetrd_bytes<T>(n);
-    const DeviceArray<char> work(bytes);
-    ASSERT_TRUE(device::launch_hetrd<T>(handles.cusolver, handles.stream, device.view(), d.data(), e.data(),
-                                        tau.data(), work.data(), bytes));
-    const auto diagonal = d.get(), below = e.get();
-    // With T and Q: A Q must equal Q T.
-    Matrix<T> identity(n, n, 1), t(n, n);
-    for (Index k = 0; k < n; ++k) {
-      identity(k, k) = 1;
-      t(k, k) = diagonal[std::size_t(k)];
-      if (k + 1 < n) t(k + 1, k) = t(k, k + 1) = below[std::size_t(k)];
-    }
-    const DeviceMatrix<T> q(identity);
-    const Index half = n / 2;
-    for (const auto& [first, count] : {std::pair<Index, Index>{0, half}, {half, n - half}}) {
-      const std::size_t size = device::unmtr_bytes<T>(n, count);
-      const DeviceArray<char> space(size);
-      EXPECT_TRUE(device::launch_unmtr<T>(handles.cusolver, device.const_view(), tau.data(),
-                                          q.view().block(0, first, n, count), space.data(), size));
-      EXPECT_EQ(cudaStreamSynchronize(handles.stream), cudaSuccess);
-    }
-    const Matrix<T> vectors = q.get();
-    const double bound = 20 * double(n) * double(precision<T>);
-    EXPECT_LE(largest_difference(product(Op::none, a, vectors), product(Op::none, vectors, t)), bound) << n;
-    Matrix<T> eye(n, n);
-    for (Index k = 0; k < n; ++k) eye(k, k) = 1;
-    EXPECT_LE(largest_difference(product(Op::adjoint, vectors, vectors), eye), bound) << n;
+    check_tridiagonalized(a, tridiagonalize(a), 1);
   }
+}
+
+/// Squares that under- and overflow, columns that are zero already, and an upper triangle that is not to be read.
+TYPED_TEST(GpuDrivers, TridiagonalizesMatricesOfOtherSizesAndForms) {
+  TESSERA_NEED_GPU();
+  using T = TypeParam;
+  using R = RealOf<T>;
+  const Index n = 150;
+  const double tiny = sizeof(R) == 4 ? 1e-30 : 1e-200, huge = sizeof(R) == 4 ? 1e25 : 1e180;
+  for (const double scale : {tiny, huge}) {
+    auto a = hermitian<T>(n, 6);
+    for (Index j = 0; j < n; ++j)
+      for (Index i = 0; i < n; ++i) a(i, j) *= R(scale);
+    check_tridiagonalized(a, tridiagonalize(a), scale);
+  }
+  Matrix<T> diagonal(n, n), banded(n, n), zero(n, n);
+  const auto full = hermitian<T>(n, 7);
+  for (Index j = 0; j < n; ++j)
+    for (Index i = 0; i < n; ++i) {
+      if (i == j) diagonal(i, j) = full(i, j);
+      if (std::abs(i - j) <= 1) banded(i, j) = full(i, j);
+    }
+  for (const auto& a : {diagonal, banded, zero}) check_tridiagonalized(a, tridiagonalize(a), 1);
+  auto lower = full;
+  for (Index j = 0; j < n; ++j)
+    for (Index i = 0; i < j; ++i) lower(i, j) = not_a_number<T>();
+  check_tridiagonalized(full, tridiagonalize(lower), 1);
+}
+
+/// NaN must not cause a hang, and the same matrix gives the same bits.
+TYPED_TEST(GpuDrivers, TridiagonalizesNaNsAndAgain) {
+  TESSERA_NEED_GPU();
+  using T = TypeParam;
+  auto a = hermitian<T>(600, 8);
+  const auto once = tridiagonalize(a), again = tridiagonalize(a);
+  EXPECT_EQ(largest_difference(once.t, again.t), 0);
+  a(300, 20) = not_a_number<T>();
+  EXPECT_TRUE(std::isnan(std::abs(tridiagonalize(a).t(599, 599))));
 }
 
 }  // namespace
