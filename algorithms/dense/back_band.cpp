@@ -74,17 +74,23 @@ ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index n, 
   else
     gather_from_tiles(sequence, q, h);
   std::vector<const Data*> t_panels;
-  for (Index p = first_panel; p < first_panel + panels; ++p)
+  for (Index p = first_panel / q.panels_of_t; p * q.panels_of_t < first_panel + panels; ++p)
     t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
   const std::vector<const Data*> v{&h.v};
-  sequence.insert(MergeT<T>{.v = v, .t_panels = t_panels, .t = h.t, .rows = h.rows, .k = h.k, .b = q.band},
+  sequence.insert(MergeT<T>{.v = v,
+                            .t_panels = t_panels,
+                            .t = h.t,
+                            .rows = h.rows,
+                            .k = h.k,
+                            .b = q.band,
+                            .first = first_panel % q.panels_of_t},
                   {.priority = merge_priority});
   return h;
 }
 
 template <class T>
 void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs<T>& z, bool split_products) {
-  if (q.panels() == 0 || z.count() == 0) return;
+  if (q.panels == 0 || z.count() == 0) return;
   const bool in_groups = q.groups.count() > 0;
   const Index n = z.rows(), width = in_groups ? q.groups.columns().block : q.vectors.layout().tile_rows;
   const Index panels_per_column = width / q.band;
@@ -99,7 +105,7 @@ void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs
   // All of V, n^2 / 2 elements, is made long before it is needed.
   const bool room =
       n * n / 2 * static_cast<Index>(sizeof(T)) <= sequence.runtime().info().gpu_memory_bytes / 8;
-  for (Index last = q.panels(); last > 0;) {
+  for (Index last = q.panels; last > 0;) {
     const Index column = (last - 1) / panels_per_column, begin = column * panels_per_column;
     const Index first = begin + (last - 1 - begin) / panels_at_once * panels_at_once;
     const int owner = in_groups ? 0 : q.vectors.owner(column, column);
@@ -145,11 +151,11 @@ template <class T>
 void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
                bool split_products) {
   const auto check = [&] {
-    if (reflectors.panels() == 0) return;
+    if (reflectors.panels == 0) return;
     const bool in_groups = reflectors.groups.count() > 0;
     require_rows("z", z, in_groups ? reflectors.groups.columns().n : reflectors.vectors.rows());
   };
-  const std::uint64_t arguments = argument_hash(hash_of(reflectors.vectors), reflectors.panels(),
+  const std::uint64_t arguments = argument_hash(hash_of(reflectors.vectors), reflectors.panels,
                                                 reflectors.band, hash_of(z), split_products);
   collectively(sequence.runtime(), "back_band", arguments, check,
                [&] { insert_back_band(sequence, std::move(reflectors), z, split_products); });

@@ -19,9 +19,9 @@ template <class T>
 struct BandReflectors {
   TiledMatrix<T> vectors;  ///< the tiles that held A; or
   ColumnGroups<T> groups;  ///< the column groups that held A, if there are any
-  std::vector<Data> t;     ///< T_p, b x b upper triangular, one per panel
+  std::vector<Data> t;     ///< T of the panels, b x b upper triangular, panels_of_t (the last: fewer) beside each other
   Index band = 1;
-  Index panels() const noexcept { return static_cast<Index>(t.size()); }
+  Index panels = 0, panels_of_t = 1;
 };
 
 /// Full to band: B = Q^H A Q with bandwidth b (Eq. 6a of the GPU-ELPA2 paper, arXiv:2002.10991),

@@ -110,7 +110,10 @@ class TrailingColumnGroups final : public TrailingMatrix<T> {
     }
   }
 
-  BandReflectors<T> reflectors() override { return {{}, std::move(a_), std::move(t_), b_}; }
+  BandReflectors<T> reflectors() override {
+    const auto panels = static_cast<Index>(t_.size());
+    return {{}, std::move(a_), std::move(t_), b_, panels};
+  }
 
  private:
   static std::size_t at(int group) { return static_cast<std::size_t>(group); }

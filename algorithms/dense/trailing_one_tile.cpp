@@ -39,19 +39,19 @@ class TrailingOneTile final : public TrailingMatrix<T> {
     const PanelPosition panel{.n = n_, .column = column, .done = 0, .kb = kb_, .b = b};
     vz_.release();
     vz_ = matrix(n_, 2 * kb_);
-    std::vector<const Data*> segments, t;
+    std::vector<const Data*> segments;
     const Index end = std::min(column + kb_, n_);
     for (Index s = band_.segment_of(column); s <= band_.segment_of(end - 1); ++s)
       segments.push_back(&band_.segment(s));
-    const std::size_t first = t_.size();
-    for (Index c = column; c < end && c + b < n_; c += b) t_.push_back(matrix(b, b));
-    for (std::size_t p = first; p < t_.size(); ++p) t.push_back(&t_[p]);
+    const Index panels = ceil_div(std::min(end, n_ - b) - column, b);
+    if (panels > 0) t_.push_back(matrix(b, panels * b));
+    panels_ += std::max<Index>(panels, 0);
     sequence_.insert(PanelSteps<T>{.a = a_.tile(0, 0),
                                    .vz = vz_,
                                    .segments = segments,
                                    .workspace = workspace_,
                                    .split = split_.operand(),
-                                   .t = t,
+                                   .t = panels > 0 ? &t_.back() : nullptr,
                                    .panel = panel},
                      {.priority = ReductionPriority::panel});
   }
@@ -74,7 +74,9 @@ class TrailingOneTile final : public TrailingMatrix<T> {
     if (column == n_) a_.release_tile(0, 0);
   }
 
-  BandReflectors<T> reflectors() override { return {std::move(a_), {}, std::move(t_), band_.bandwidth()}; }
+  BandReflectors<T> reflectors() override {
+    return {std::move(a_), {}, std::move(t_), band_.bandwidth(), panels_, kb_ / band_.bandwidth()};
+  }
 
  private:
   Data matrix(Index rows, Index cols) const {
@@ -89,7 +91,8 @@ class TrailingOneTile final : public TrailingMatrix<T> {
   const SplitSpace split_;
   Data workspace_, update_workspace_;
   Data vz_;              ///< of the outer block
-  std::vector<Data> t_;  ///< by panel
+  std::vector<Data> t_;  ///< by outer block
+  Index panels_ = 0;
 };
 
 }  // namespace

@@ -194,7 +194,10 @@ class TrailingTiles final : public TrailingMatrix<T> {
     for (Index i = column_; i < nt_ && last_of_tile; ++i) a_.release_tile(i, column_);
   }
 
-  BandReflectors<T> reflectors() override { return {std::move(a_), {}, std::move(t_), b_}; }
+  BandReflectors<T> reflectors() override {
+    const auto panels = static_cast<Index>(t_.size());
+    return {std::move(a_), {}, std::move(t_), b_, panels};
+  }
 
  private:
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }

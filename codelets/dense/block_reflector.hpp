@@ -32,15 +32,15 @@ struct GatherReflectors {
 /// T12 = -T1 (V1^H V2) T2, and zeros below the diagonal.                        [rows k^2 + k^3 / 3]
 /// | operand  | mode  | shape           | what              |
 /// |----------|-------|-----------------|-------------------|
-/// | v        | read  | k columns       | the pieces of V   |
-/// | t_panels | read  | b x b           | k / b factors     |
-/// | t        | write | k x k           |                   |
+/// | v        | read  | k columns       | the pieces of V                                                    |
+/// | t_panels | read  | b rows          | pieces of some factors beside each other: k / b from number `first` on |
+/// | t        | write | k x k           |                                                                    |
 template <class T>
 struct MergeT {
   static constexpr const char* name = "merge_t";
   ReadAll<Matrix<T>> v, t_panels;
   Write<Matrix<T>> t;
-  Index rows = 0, k = 0, b = 0;
+  Index rows = 0, k = 0, b = 0, first = 0;
   double flops() const noexcept { return (double(rows) * k * k + double(k) * k * k / 3) * flop_factor<T>; }
   std::uint32_t footprint() const noexcept { return footprint_of(rows, k, v.size()); }
 };

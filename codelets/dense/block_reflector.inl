@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
@@ -87,7 +88,14 @@ void run(const Context& on, const GatherReflectors<T>& task) {
 
 template <class T, class Context>
 void run(const Context& on, const MergeT<T>& task) {
-  merge_t<T>(on, views_of(task.v), views_of(task.t_panels), task.b, *task.t);
+  std::vector<MatrixView<const T>> factors;
+  for (const auto& piece : views_of(task.t_panels))
+    for (Index column = 0; column + task.b <= piece.cols; column += task.b)
+      factors.push_back(piece.block(0, column, task.b, task.b));
+  const std::span<const MatrixView<const T>> all(factors);
+  merge_t<T>(on, views_of(task.v),
+             all.subspan(static_cast<std::size_t>(task.first), static_cast<std::size_t>(task.k / task.b)),
+             task.b, *task.t);
 }
 
 template <class T, class Context>

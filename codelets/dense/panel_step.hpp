@@ -35,7 +35,7 @@ struct PanelPosition {
 /// | segments  | read-write | ld x 2 b     | the band segments with the block's columns (BandMatrix)           |
 /// | workspace | scratch    | bytes        | panel_step_workspace_bytes                                        |
 /// | split     | scratch    | bytes        | GPUs: panel_step_split_bytes; absent: plain products with A0      |
-/// | t         | write      | b x b        | T of each panel but the matrix' last one                          |
+/// | t         | write      | b rows       | T of the panels beside each other; the matrix' last panel has none |
 /// Complex: x 4 flops. Sources: those of panel_qr.hpp and two_sided.hpp.
 template <class T>
 struct PanelSteps {
@@ -45,7 +45,7 @@ struct PanelSteps {
   ReadWriteAll<Matrix<T>> segments;
   Scratch<Array<char>> workspace;
   GpuScratch<Array<char>> split{};
-  WriteAll<Matrix<T>> t;
+  Write<Matrix<T>> t{};
   PanelPosition panel;  ///< the first; done = 0
 
   Index end() const noexcept { return std::min(panel.column + panel.kb, panel.n); }

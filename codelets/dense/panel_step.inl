@@ -142,10 +142,11 @@ void run(const Context& on, const PanelSteps<T>& task) {
   const Index width = 2 * p.b, first_segment = p.column / width;
   const panel_steps::StepSpace<T> space(*task.workspace, p);
   const panel_steps::BlockProduct<T, Context> product(on, *task.a, p.row(), p.b, task.split.view());
-  for (int k = 0; p.column < task.end(); p.column += p.b, p.done += p.b, ++k) {
+  for (; p.column < task.end(); p.column += p.b, p.done += p.b) {
     const Index segment = p.column / width;
     panel_steps::step<T>(on, p, *task.a, *task.vz, task.segments[static_cast<int>(segment - first_segment)],
-                         segment * width, k < task.t.size() ? task.t[k] : MatrixView<T>{}, space, product);
+                         segment * width, p.last() ? MatrixView<T>{} : task.t.view().block(0, p.done, p.b, p.b),
+                         space, product);
   }
 }
 
