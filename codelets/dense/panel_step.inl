@@ -144,9 +144,9 @@ void run(const Context& on, const PanelSteps<T>& task) {
   const panel_steps::BlockProduct<T, Context> product(on, *task.a, p.row(), p.b, task.split.view());
   for (; p.column < task.end(); p.column += p.b, p.done += p.b) {
     const Index segment = p.column / width;
-    panel_steps::step<T>(on, p, *task.a, *task.vz, task.segments[static_cast<int>(segment - first_segment)],
-                         segment * width, p.last() ? MatrixView<T>{} : task.t.view().block(0, p.done, p.b, p.b),
-                         space, product);
+    panel_steps::step<T>(
+        on, p, *task.a, *task.vz, task.segments[static_cast<int>(segment - first_segment)], segment * width,
+        p.last() ? MatrixView<T>{} : task.t.view().block(0, p.done, p.b, p.b), space, product);
   }
 }
 

@@ -57,11 +57,11 @@ DeviceFactor<DeviceScalar<T>> device_factor(const PanelFactor<T>& f) {
 template <class W, class F>
 void with_size(Index b, F&& f) {
   if (b <= 32)
-    f(SmallMatrix<W, 32, 16>());
+    f(SmallMatrix<W, 32>());
   else if (b <= 64)
-    f(SmallMatrix<W, 64, 16>());
+    f(SmallMatrix<W, 64>());
   else
-    f(SmallMatrix<W, 128, 32>());
+    f(SmallMatrix<W, 128>());
 }
 
 /// The launch of a kernel that works on small matrices of class M.

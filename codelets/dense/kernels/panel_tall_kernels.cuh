@@ -68,6 +68,7 @@ struct TensorTile {
     tensor_multiply(re, a[0], a[1], a[2], a[3], b[0], b[1]);
   }
   __device__ double get(int e) const { return re[e]; }
+  __device__ void set(int e, double x) { re[e] = x; }
 };
 template <>
 struct TensorTile<device::Complex<double>> {
@@ -80,6 +81,7 @@ struct TensorTile<device::Complex<double>> {
     tensor_multiply(im, a[0].im, a[1].im, a[2].im, a[3].im, b[0].re, b[1].re);
   }
   __device__ W get(int e) const { return {re[e], im[e]}; }
+  __device__ void set(int e, W x) { re[e] = x.re, im[e] = x.im; }
 };
 
 /// Columns of one unit of work in the Gram matrix and in products.

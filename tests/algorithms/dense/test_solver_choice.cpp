@@ -47,7 +47,8 @@ TEST(SolverChoice, OneStageWhereAKernelOfAGpuHoldsTheMatrix) {
   for (const Index wanted : {0, 10, 700}) {
     EXPECT_EQ(choose_solver(1024, wanted, place), Solver::one_stage);
     EXPECT_EQ(choose_solver(700, wanted, place), Solver::one_stage);
-    EXPECT_EQ(choose_solver(1025, wanted, place), wanted > 512 ? Solver::vendor : choose_solver(1025, wanted, gpu(14, true, false)));
+    EXPECT_EQ(choose_solver(1025, wanted, place),
+              wanted > 512 ? Solver::vendor : choose_solver(1025, wanted, gpu(14, true, false)));
     EXPECT_EQ(choose_solver(100, std::min<Index>(wanted, 100), place), Solver::vendor);
   }
 }

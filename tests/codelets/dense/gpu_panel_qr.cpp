@@ -284,6 +284,7 @@ TYPED_TEST(GpuPanelQr, WiderThanCholeskyQrTakes) {
 }
 
 TYPED_TEST(GpuPanelQr, FallsBackWhereCholeskyQrIsNotSafe) {
+  using T = TypeParam;
   for (int kind = 0; kind < this->difficult_kinds; ++kind)
     for (const Index b : {2, 8, 64})
       for (const Index m : {b, Index(100), Index(3001)}) {
@@ -291,7 +292,9 @@ TYPED_TEST(GpuPanelQr, FallsBackWhereCholeskyQrIsNotSafe) {
         SCOPED_TRACE(::testing::Message() << m << " x " << b << " kind " << kind);
         const auto a = this->difficult(kind, m, b);
         const auto f = this->factor(a);
-        if (kind < 6 && kind != this->nearly_rank_one) {
+        // Squares of tiny floats do not underflow in a Gram matrix of doubles.
+        const bool harmless = kind == this->nearly_rank_one || (kind == 4 && sizeof(RealOf<T>) == 4);
+        if (kind < 6 && !harmless) {
           EXPECT_TRUE(f.fallback);
         }
         this->check(f, a);
