@@ -171,7 +171,7 @@ void choose_gpu_tiles(EigensolveOptions& o, const Problem& problem) {
   const Index wide = complex && (wanted > n / 2 || (wanted == 0 && !single)) ? 32 : 64;
   if (o.band == 0 && o.tile == 0) {
     o.band = n >= 384 ? wide : n >= 256 ? 32 : 0;
-    while (o.band > 1 && o.update_width % o.band != 0) o.band /= 2;
+    while (o.band > 1 && o.update_width % o.band != 0) --o.band;
   }
   if (o.band == 0) return;
   const Index largest = one_tile ? std::numeric_limits<Index>::max()

@@ -19,8 +19,7 @@ template <class T>
 struct BandReflectors {
   TiledMatrix<T> vectors;  ///< the tiles that held A; or
   ColumnGroups<T> groups;  ///< the column groups that held A, if there are any
-  std::vector<Data>
-      t;  ///< T of the panels, b x b upper triangular, panels_of_t (the last: fewer) beside each other
+  std::vector<Data> t;     ///< T of panels_of_t panels each, b x b upper triangular, beside each other
   Index band = 1;
   Index panels = 0, panels_of_t = 1;
 };
