@@ -467,7 +467,7 @@ struct SmallMatrix {
       x[0] = tile.get(0), x[1] = tile.get(1);
     }
     W factors[2] = {};
-    eliminate_block(x, factors, 8 * k, shared, pivot);
+    eliminate_block<inverses>(x, factors, 8 * k, shared, pivot);
     Factor& factor = shared.factor[k & 1];
     Columns::put_pair(factor.factors, lane_row(), factors[0], factors[1]);
     Columns::put_pair(factor.lower_inverse, lane_row(), unit_lower(x[0], 0), unit_lower(x[1], 1));
@@ -479,21 +479,28 @@ struct SmallMatrix {
   }
 
   /// The elimination of an 8 x 8 block, its first row `first` of the matrix, in one warp: x := L^-1 and U^-1,
-  /// factors := L and D U. All lanes find the next pivot and its inverse before the block is updated.
-  template <class Pivot>
+  /// factors := L and D U. All lanes find the next pivot and its inverse before the block is updated. Of a
+  /// Hermitian matrix (not `inverses`) a step takes row k from column k: rounding must not make L^H other
+  /// than U where a small pivot would enlarge the difference.
+  template <bool inverses, class Pivot>
   __device__ static void eliminate_block(W (&x)[2], W (&factors)[2], int first, Shared& shared,
                                          Pivot&& pivot) {
-    using device::from_lane;
+    using device::from_lane, device::conj;
     const int i = lane_row(), quad = threadIdx.x % 4;
     W d = pivot(first, from_lane(x[0], 0)), inverse = fast_reciprocal(d);
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const W entry[2] = {from_lane(x[0], 4 * k + quad), from_lane(x[1], 4 * k + quad)},
-              below = from_lane(x[k % 2], 4 * i + k / 2);
+      const W below = from_lane(x[k % 2], 4 * i + k / 2);
+      W entry[2];
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        entry[e] = inverses ? from_lane(x[e], 4 * k + quad)
+                            : conj(from_lane(x[k % 2], 4 * (lane_col() + e) + k / 2));
       W next_d = d, next_inverse = inverse;
       if (k + 1 < 8) {
         const int l = k + 1;
-        const W left = from_lane(x[k % 2], 4 * l + k / 2), corner = from_lane(x[l % 2], 4 * k + l / 2);
+        const W left = from_lane(x[k % 2], 4 * l + k / 2);
+        const W corner = inverses ? from_lane(x[l % 2], 4 * k + l / 2) : conj(left);
         next_d = pivot(first + l, from_lane(x[l % 2], 4 * l + l / 2) - left * inverse * corner);
         next_inverse = fast_reciprocal(next_d);
       }

@@ -322,6 +322,24 @@ TYPED_TEST(GpuPanelQr, IllConditionedPanelsHaveSmallResiduals) {
   EXPECT_LE(taken, 28);
 }
 
+/// Each third column differs from the one before by a part in a million, the next by one in ten thousand: double has bits
+/// enough for the Gram matrix.
+TYPED_TEST(GpuPanelQr, NearlyDependentColumnsNeedNoHouseholderReflections) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  if (sizeof(R) == 4) GTEST_SKIP() << "float has too few bits for the orthogonal columns";
+  for (const Index b : {9, 32, 64}) {
+    SCOPED_TRACE(::testing::Message() << b);
+    auto a = random_matrix<T>(2000, b, 16);
+    for (Index j = 1; j < b; ++j)
+      for (Index i = 0; i < 2000 && j % 3 != 0; ++i)
+        a(i, j) = a(i, j - 1) + a(i, j) * R(j % 3 == 1 ? 1e-6 : 1e-4);
+    const auto f = this->factor(a);
+    EXPECT_FALSE(f.fallback);
+    this->check(f, a);
+  }
+}
+
 TYPED_TEST(GpuPanelQr, NotANumberTerminates) {
   using T = TypeParam;
   for (const Index m : {5, 64, 1000}) {
