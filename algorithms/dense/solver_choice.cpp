@@ -12,8 +12,8 @@ namespace {
 /// Least order for which one stage by a kernel that keeps the matrix in registers is preferred to cuSOLVER's driver.
 constexpr Index smallest_at_once = 200;
 
-/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages, where one stage does not take it:
-/// from there on those are faster, as measured for each type (docs/performance/dense.md).
+/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages, where one stage does not take
+/// it: from there on those are faster, as measured for each type (docs/performance/dense.md).
 Index largest_driver_order(Index n, Index wanted, const SolverPlace& place) {
   if (!place.complex) return 400;
   if (wanted <= n / 2) return 1100;

@@ -322,8 +322,8 @@ TYPED_TEST(GpuPanelQr, IllConditionedPanelsHaveSmallResiduals) {
   EXPECT_LE(taken, 28);
 }
 
-/// Each third column differs from the one before by a part in a million, the next by one in ten thousand: double has bits
-/// enough for the Gram matrix.
+/// Each third column differs from the one before by a part in a million, the next by one in ten thousand: double has
+/// bits enough for the Gram matrix.
 TYPED_TEST(GpuPanelQr, NearlyDependentColumnsNeedNoHouseholderReflections) {
   using T = TypeParam;
   using R = RealOf<T>;
