@@ -41,7 +41,7 @@ struct TridiagonalizeWhole {
 };
 template <class T>
 std::size_t tridiagonalize_whole_workspace_bytes(const Runtime& runtime, Index n);
-/// The largest order that the kernel of our own takes on this runtime's GPUs; 0 without GPUs.
+/// The largest order that the kernel of our own takes on the calling thread's GPU; 0 if the runtime has none.
 template <class T>
 Index largest_whole_at_once(const Runtime& runtime);
 

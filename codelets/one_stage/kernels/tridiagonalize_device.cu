@@ -8,9 +8,13 @@
 // column x - v conj(w_1) - w, and its reflector. The update A - v w^H - w v^H is delayed to the next product, which
 // reads the elements anyway.
 //
-// Numbers travel with the number of their column as a tag, so that nobody needs a fence. A block sends for column k
-// when it has received all of column k - 1, and who has sent that has read all of column k - 2: two sets of places
-// suffice.
+// Numbers travel with the number of their column as a tag, so that nobody needs a fence. Two sets of places suffice: a
+// block sends for column k + 2 when it has received all of column k + 1, and who has sent that has read all of column k.
+// So a block must not read a column behind which it sends no more: it ends with the column before its last row, which
+// it does not read; only the block of the very last row does, its own message.
+//
+// What is stored for column k comes from the block of row k + 1, into a matrix that all have read: every block sends for
+// column 0 when it has all of its rows.
 //
 // The chain of a column is one message, three sums over a thread block, a root and the block's share of the product.
 #include <algorithm>
@@ -125,19 +129,21 @@ class Tridiagonalizer {
 
   __device__ void run() {
     load();
-    for (int k = 0; k + 1 < p_.n; ++k) {
+    const int last = block_ + blocks_ * ((p_.n - 1 - block_) / blocks_);  // row of this block
+    for (int k = 0; k < last; ++k) {
       const Reflector<S> h = reflector(k);
       S v[C];
 #pragma unroll
       for (int c = 0; c < C; ++c)
         v[c] = column(c) == k + 1 ? S(R(1)) : column(c) > k + 1 ? x_[c] * h.inverse : S(R(0));
       product(k, v);
-      receive_product(k, v, h.tau);
-      if (block_ == k % blocks_) store_reflector(k, v);
+      if (k + 1 < last || last == p_.n - 1) receive_product(k, v, h.tau);
+      if (stores(k)) store_reflector(k, v);
     }
-    if (block_ == 0)
-      for (int c = 0; c < C; ++c)
-        if (column(c) == p_.n - 1) p_.d[p_.n - 1] = real(x_[c]);
+    if (last < p_.n - 1) return;
+#pragma unroll
+    for (int c = 0; c < C; ++c)
+      if (column(c) == last) p_.d[last] = real(x_[c]);
   }
 
  private:
@@ -146,6 +152,9 @@ class Tridiagonalizer {
   }
   __device__ int row(int l) const {
     return block_ + blocks_ * l;
+  }
+  __device__ bool stores(int k) const {
+    return block_ == (k + 1) % blocks_;
   }
   __device__ unsigned* mail(int k, int i) const {
     return p_.mail + (Index(k % 2) * p_.n + i) * PairMessage<S>::words;
@@ -238,12 +247,12 @@ __device__ Reflector<S> Tridiagonalizer<S, L, C>::reflector(int k) {
 #pragma unroll
   for (int c = 0; c < C; ++c) {
     if (column(c) == k + 1) shared_.head = x_[c];
-    if (column(c) == k && block_ == 0) p_.d[k] = real(x_[c]);
+    if (column(c) == k && stores(k)) p_.d[k] = real(x_[c]);
   }
   R tail = tail_sum(k);
   const R scale = scale_column(k, tail);
   const Reflector<S> h = reflector_of(shared_.head, tail, scale);
-  if (block_ == 0 && thread_ == 0) p_.e[k] = h.beta, p_.tau[k] = h.tau;
+  if (stores(k) && thread_ == 0) p_.e[k] = h.beta, p_.tau[k] = h.tau;
   return h;
 }
 
@@ -331,10 +340,10 @@ __global__ void __launch_bounds__(threads, 1)
   Tridiagonalizer<S, L, C>(p, shared).run();
 }
 
-/// Calls f(kernel, rows of a block) for the smallest kernel that takes order n.
+/// Calls f(kernel, rows of a block) for the smallest kernel that takes order n with a block for each multiprocessor.
 template <class S, class F>
-void with_kernel(Index n, F&& f) {
-  if (n <= largest_order / 2)
+void with_kernel(Index n, Index processors, F&& f) {
+  if (n <= largest_order / 2 && n <= 4 * processors)
     f(tridiagonalize_kernel<S, 4, 2>, 4);
   else
     f(tridiagonalize_kernel<S, largest_rows, 4>, largest_rows);
@@ -345,14 +354,22 @@ void with_kernel(Index n, F&& f) {
 
 namespace device {
 
-template <class T>
-Index largest_tridiagonalized_at_once() {
+namespace {
+
+/// Multiprocessors of the current GPU; 0: it has no cooperative launches.
+Index cooperative_processors() noexcept {
   int device = 0, processors = 0, cooperative = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
-  if (!cooperative) return 0;
-  return std::min<Index>(Index(kernels::largest_rows) * processors, kernels::largest_order);
+  return cooperative ? processors : 0;
+}
+
+}  // namespace
+
+template <class T>
+Index largest_tridiagonalized_at_once() {
+  return std::min<Index>(kernels::largest_rows * cooperative_processors(), kernels::largest_order);
 }
 
 template <class T>
@@ -369,14 +386,14 @@ bool launch_tridiagonalize_at_once(cudaStream_t stream, MatrixView<T> a, RealOf<
       device_cast(tau),         static_cast<unsigned*>(work)};
   cudaMemsetAsync(work, 0, tridiagonalize_at_once_bytes<T>(a.rows), stream);
   cudaError_t error = cudaSuccess;
-  kernels::with_kernel<S>(a.rows, [&](auto kernel, Index rows) {
+  kernels::with_kernel<S>(a.rows, cooperative_processors(), [&](auto kernel, Index rows) {
     void* parameters[] = {&arguments};
     error = cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
                                         dim3(static_cast<unsigned>(ceil_div(a.rows, rows))),
                                         dim3(kernels::threads), parameters, 0, stream);
   });
-  if (error == cudaErrorCooperativeLaunchTooLarge) cudaGetLastError();  // it is not for the caller to see
-  return error != cudaErrorCooperativeLaunchTooLarge;
+  if (error != cudaSuccess) cudaGetLastError();  // the caller takes another way
+  return error == cudaSuccess;
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                            \
