@@ -196,6 +196,7 @@ class Tridiagonalizer {
   S v_[C], w_[C];  ///< of the update that is delayed
 };
 
+/// All elements are used for column 0, before the first message: who has a message may store into the matrix.
 template <class S, int L, int C>
 __device__ void Tridiagonalizer<S, L, C>::load() {
 #pragma unroll
