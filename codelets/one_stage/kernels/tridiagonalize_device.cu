@@ -116,9 +116,8 @@ template <class S, int L, int C>
 class Tridiagonalizer {
  public:
   using R = Real<S>;
-  using Shared = TridiagonalizeShared<S, L>;
 
-  __device__ Tridiagonalizer(const TridiagonalizeArguments<S>& p, Shared& shared)
+  __device__ Tridiagonalizer(const TridiagonalizeArguments<S>& p, TridiagonalizeShared<S, L>& shared)
       : p_(p),
         shared_(shared),
         thread_(static_cast<int>(threadIdx.x)),
@@ -189,7 +188,7 @@ class Tridiagonalizer {
   __device__ void store_reflector(int k, const S (&v)[C]);
 
   const TridiagonalizeArguments<S>& p_;
-  Shared& shared_;
+  TridiagonalizeShared<S, L>& shared_;
   const int thread_, lane_, warp_, block_, blocks_;
   S a_[L][C];
   S x_[C];         ///< the column that is next; zero outside of its rows
