@@ -213,6 +213,7 @@ std::size_t update_workspace_bytes(Index rows, Index kb) noexcept;
 /// For an update of rows x cols elements by split operands (split_products.hpp).
 template <class T>
 std::size_t split_update_bytes(Index rows, Index cols, Index kb) noexcept {
+  if constexpr (by_three_products<T>) return split_products::header_bytes;
   return split_product_bytes<T>({rows, cols, 2 * kb});
 }
 

@@ -250,34 +250,6 @@ void split_subtract_lower_product(const CudaContext& on, la::Factor<T> x, la::Fa
   }
 }
 
-template <>
-void split_gemm<std::complex<double>>(const CudaContext& on, Op op_a, Op op_b, double alpha,
-                                      la::Factor<std::complex<double>> a, la::Factor<std::complex<double>> b,
-                                      double beta, MatrixView<std::complex<double>> c,
-                                      std::span<char>) noexcept {
-  cublas::gemm_by_three(on.cublas, op_a, op_b, c.rows, c.cols, la::inner_size(op_a, a), alpha, a.data, a.ld,
-                        b.data, b.ld, beta, c.data, c.ld);
-}
-
-template <>
-void split_subtract_lower_product<std::complex<double>>(const CudaContext& on,
-                                                        la::Factor<std::complex<double>> x,
-                                                        la::Factor<std::complex<double>> y,
-                                                        MatrixView<std::complex<double>> c,
-                                                        std::span<char>) noexcept {
-  constexpr Index small = 2048;  // cuBLAS has no batches of these products
-  for_each_lower_product(c.rows, [&](Index row, Index col, Index m, Index width, Index count, Index step) {
-    if (std::min(m, width) < small)
-      cublas::gemm_strided_batched<std::complex<double>>(
-          on.cublas, Op::none, Op::adjoint, m, width, x.cols, -1, x.data + row, x.ld, step, y.data + col,
-          y.ld, step, 1, c.data + row + col * c.ld, c.ld, step * (c.ld + 1), count);
-    else
-      for (Index i = 0; i < count; ++i, row += step, col += step)
-        cublas::gemm_by_three(on.cublas, Op::none, Op::adjoint, m, width, x.cols, -1, x.data + row, x.ld,
-                              y.data + col, y.ld, 1, c.data + row + col * c.ld, c.ld);
-  });
-}
-
 #define TESSERA_INSTANTIATE(T)                                                                     \
   template void split_gemm<T>(const CudaContext&, Op, Op, RealOf<T>, la::Factor<T>, la::Factor<T>, \
                               RealOf<T>, MatrixView<T>, std::span<char>) noexcept;                 \

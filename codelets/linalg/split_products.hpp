@@ -31,7 +31,8 @@ namespace tessera::detail {
 template <class T>
 inline constexpr bool splittable = std::is_same_v<RealOf<T>, float>;
 /// Whether products of T are made by three real products instead of four, with the same functions: those of
-/// complex<double>, by cuBLAS.
+/// complex<double>, X Y = P1 - P2 + i (P3 - P1 - P2) with P1 = Re X Re Y, P2 = Im X Im Y and
+/// P3 = (Re X + Im X) (Re Y + Im Y). Each part of the result has the error of the larger one.
 template <class T>
 inline constexpr bool by_three_products = std::is_same_v<T, std::complex<double>>;
 
@@ -57,13 +58,33 @@ constexpr Index padded(Index rows) noexcept {
 
 }  // namespace split_products
 
+namespace three_products {
+
+/// Rows of the planes are multiples of it: 128 bytes.
+inline constexpr Index alignment = 16;
+/// Columns of the result at a time that are worth it.
+inline constexpr Index fewest_columns = 256;
+constexpr Index padded_rows(Index rows) noexcept {
+  return ceil_div(rows, alignment) * alignment;
+}
+/// Of the planes of the first operand, of some columns of the second and of the result. Below 2^36 products cuBLAS'
+/// own three products are as fast and need none; a few bytes tell a task that they are wanted.
+constexpr std::size_t bytes(Index m, Index n, Index k) noexcept {
+  if (double(m) * double(n) * double(k) < 0x1p36) return split_products::header_bytes;
+  const Index columns = std::min(padded_rows(n), std::max<Index>(padded_rows(n / 8), 1024));
+  return 3 * sizeof(double) *
+         static_cast<std::size_t>(padded_rows(m) * padded_rows(k) + columns * (m + padded_rows(k)) +
+                                  alignment * k);
+}
+
+}  // namespace three_products
+
 /// Bytes of work space for products of up to this shape; 0 if they are not split. Up to a quarter of the
-/// largest matrix, more only where that would cut the operands to small pieces. Three real products need no
-/// space; a few bytes tell a task that they are wanted.
+/// largest matrix, more only where that would cut the operands to small pieces.
 template <class T>
 constexpr std::size_t split_product_bytes(const ProductShape& largest) noexcept {
   using namespace split_products;
-  if constexpr (by_three_products<T>) return header_bytes;
+  if constexpr (by_three_products<T>) return three_products::bytes(largest.m, largest.n, largest.k);
   if constexpr (!splittable<T>) return 0;
   const auto& [m, n, k] = largest;
   const Index sum = std::min(padded(reals<T> * k), longest_sum), left = padded(reals<T> * m);
@@ -88,7 +109,8 @@ void split_gemm(const CudaContext& on, Op op_a, Op op_b, RealOf<T> alpha, la::Fa
                 RealOf<T> beta, MatrixView<T> c, std::span<char> work) noexcept;
 
 /// subtract_lower_product (hermitian.hpp) by split operands: C := C - X Y^H for the lower triangle of C.
-/// Elements just above the diagonal change as well. work: split_product_bytes of n x n x k. [n^2 k; complex: x 4]
+/// Elements just above the diagonal change as well. work: split_product_bytes of n x n x k; complex<double> needs none.
+/// [n^2 k; complex: x 4]
 template <class T>
 void split_subtract_lower_product(const CudaContext& on, la::Factor<T> x, la::Factor<T> y, MatrixView<T> c,
                                   std::span<char> work) noexcept;

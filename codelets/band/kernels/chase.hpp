@@ -176,9 +176,10 @@ template <class T>
 void chase_sweeps(const DeviceReflectors& shape, T* segment, T* kept, void* workspace) noexcept;
 
 /// The kernels of launch_chase_sweeps. By steps (b <= 64) a thread block keeps its part of the band in registers
-/// for all sweeps, with all steps of a sweep on the GPU together; by sweeps it goes through the band with one
-/// sweep, a few times slower. Chosen: by sweeps until the rest of the matrix fits, then by steps.
-enum class ChaseKernel { chosen, by_sweeps };
+/// for all sweeps, with all steps of a sweep on the GPU together; with half of it in shared memory a step takes longer
+/// and twice as many fit. By sweeps a thread block goes through the band with one sweep, a few times slower. Chosen: by
+/// sweeps until the rest of the matrix fits with shared memory, then by steps so, then in registers.
+enum class ChaseKernel { chosen, by_steps_in_shared_memory, by_sweeps };
 
 /// chase_sweeps on a GPU, on device pointers, b <= max_device_bandwidth. For complex<double> with b > 64 the
 /// kernel keeps nothing on the chip and is much slower. The workspace needs no initial value.

@@ -28,12 +28,16 @@ struct ChaseArguments {
   }
 };
 
+/// Where a thread block of a step keeps the block below the diagonal block: shared memory is slower, but then twice
+/// as many steps fit on the GPU.
+enum class KeepBelow { in_registers, in_shared_memory };
+
 /// The chase with a thread block for each step, all on the GPU together. @return false if it did not start, and
 /// nothing was changed.
 template <class S>
-bool launch_chase_by_steps(CUstream_st* stream, const ChaseArguments<S>& arguments) noexcept;
+bool launch_chase_by_steps(CUstream_st* stream, const ChaseArguments<S>& arguments, KeepBelow keep) noexcept;
 /// The steps of a sweep that launch_chase_by_steps can take; 0 for bandwidths that it does not support.
 template <class S>
-Index steps_together(Index bandwidth) noexcept;
+Index steps_together(Index bandwidth, KeepBelow keep) noexcept;
 
 }  // namespace tessera::detail::kernels

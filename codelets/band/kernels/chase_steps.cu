@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The chase by one kernel whose thread blocks take one step each, of all sweeps: the band stays in registers.
+// The chase by one kernel whose thread blocks take one step each, of all sweeps: the band stays on the chip.
 //
 // Step h of sweep s works on the b columns from r = s + 1 + h b: D, the diagonal block, and B below it (see
 // chase_sweeps.cu). From one sweep to the next the window moves by one column and one row. So the thread block
@@ -40,19 +40,27 @@ struct StepShared {
   S tau, beta;
 };
 
-template <class S, int B, int W>
+template <class S, int B, int W, Keep keep_b>
+inline constexpr std::size_t step_shared_bytes = (sizeof(StepShared<S, B, W>) + 15) / 16 * 16 +
+                                                 (keep_b == Keep::shared ? std::size_t(B) * B * sizeof(S)
+                                                                         : 0);
+
+template <class S, int B, int W, Keep keep_b>
 class Stepper {
  public:
   static constexpr int K = B / 32, C = B / W;
   using R = Real<S>;
 
-  __device__ Stepper(const ChaseArguments<S>& p, StepShared<S, B, W>& shared)
+  __device__ Stepper(const ChaseArguments<S>& p, unsigned char* memory)
       : p_(p),
-        shared_(shared),
+        shared_(*reinterpret_cast<StepShared<S, B, W>*>(memory)),
         thread_(static_cast<int>(threadIdx.x)),
         lane_(thread_ % 32),
         warp_(thread_ / 32),
-        first_(static_cast<int>((p.first + p.begin + 1) % p.b)) {}
+        first_(static_cast<int>((p.first + p.begin + 1) % p.b)) {
+    if constexpr (keep_b == Keep::shared)
+      b_.value = reinterpret_cast<S*>(memory + step_shared_bytes<S, B, W, Keep::registers>) + threadIdx.x;
+  }
 
   __device__ void run() {
     if (blockIdx.x == 0)
@@ -102,8 +110,8 @@ class Stepper {
     for (int k = 0; k < K; ++k) q += shared_.q[k];
     return R(-0.5) * norm(tau_) * q;
   }
-  __device__ void update();
-  __device__ void apply_left(const Reflector<S>& next);
+  __device__ void update_diagonal();
+  __device__ void update_below(bool more, const Reflector<S>& next);
   __device__ void keep_reflector(Index j, Index hop);
   __device__ void move_window();
   __device__ void store_window(Index r, R beta);
@@ -115,13 +123,13 @@ class Stepper {
   Index first_block_ = 0;  ///< of the sweep's group of reflectors that are kept
   Index in_group_ = 0;     ///< the sweep's number there
   S tau_ = S(R(0));
-  S v_row_[K], v_column_[C];
-  S d_[K][C], b_[K][C];
+  S d_[K][C];
+  Part<S, K, C, keep_b> b_;
 };
 
 /// The first reflector of each sweep. Its column is the first of the sweep before, or lies in the band.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::head() {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::head() {
   const int b = p_.b;
   for (Index j = p_.begin; j < p_.end; ++j, advance()) {
     const Index s = p_.first + j;
@@ -152,26 +160,27 @@ __device__ void Stepper<S, B, W>::head() {
   }
 }
 
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::load_window(Index r) {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::load_window(Index r) {
   const Index b = p_.b, rows = p_.n - r < b ? p_.n - r : b, below = p_.n - r - b;
 #pragma unroll
   for (int c = 0; c < C; ++c)
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      d_[k][c] = b_[k][c] = S(R(0));
+      d_[k][c] = S(R(0));
+      b_.set(k, c, S(R(0)));
       if (row(k) >= b || column(c) >= b) continue;
       const Index i = number(row(k)), j = number(column(c));
       if (i < rows && j < rows)
         d_[k][c] = i >= j ? load(p_.at(r + i, r + j)) : conj(load(p_.at(r + j, r + i)));
       // The last row but its last element has not been reached; the band's memory may hold anything there.
-      if (i < below && j < rows && (i < b - 1 || j == b - 1)) b_[k][c] = load(p_.at(r + b + i, r + j));
+      if (i < below && j < rows && (i < b - 1 || j == b - 1)) b_.set(k, c, load(p_.at(r + b + i, r + j)));
     }
 }
 
 /// The reflector, by the first B threads, and the new last column, by the next B.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::receive_messages(Index j, Index hop, bool mailed) {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::receive_messages(Index j, Index hop, bool mailed) {
   constexpr int words = mail_words<S>;
   const int b = p_.b;
   if (thread_ < B) {
@@ -189,13 +198,9 @@ __device__ void Stepper<S, B, W>::receive_messages(Index j, Index hop, bool mail
   }
 }
 
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::take_messages(bool mailed) {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::take_messages(bool mailed) {
   tau_ = shared_.tau;
-#pragma unroll
-  for (int k = 0; k < K; ++k) v_row_[k] = shared_.v[row(k)];
-#pragma unroll
-  for (int c = 0; c < C; ++c) v_column_[c] = shared_.v[column(c)];
   if (!mailed || warp_ != last() % W) return;
 #pragma unroll
   for (int c = 0; c < C; ++c) {
@@ -205,24 +210,26 @@ __device__ void Stepper<S, B, W>::take_messages(bool mailed) {
       const S x = shared_.arrived[row(k)];
       const bool corner = row(k) == last();
       if (corner) d_[k][c] = x;
-      b_[k][c] = corner ? shared_.beta : x;
+      b_.set(k, c, corner ? shared_.beta : x);
     }
   }
 }
 
 /// Each warp's part of D v and B v, and the first columns.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::products() {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::products() {
   S in_d[K], in_b[K];
 #pragma unroll
   for (int k = 0; k < K; ++k) in_d[k] = in_b[k] = S(R(0));
 #pragma unroll
-  for (int c = 0; c < C; ++c)
+  for (int c = 0; c < C; ++c) {
+    const S v = shared_.v[column(c)];
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      in_d[k] = fused(d_[k][c], v_column_[c], in_d[k]);
-      in_b[k] = fused(b_[k][c], v_column_[c], in_b[k]);
+      in_d[k] = fused(d_[k][c], v, in_d[k]);
+      in_b[k] = fused(b_.get(k, c), v, in_b[k]);
     }
+  }
   if (warp_ == first_ % W) {
 #pragma unroll
     for (int c = 0; c < C; ++c) {
@@ -230,7 +237,7 @@ __device__ void Stepper<S, B, W>::products() {
 #pragma unroll
       for (int k = 0; k < K; ++k) {
         shared_.first_d[row(k)] = d_[k][c];
-        shared_.first_b[row(k)] = b_[k][c];
+        shared_.first_b[row(k)] = b_.get(k, c);
       }
     }
   }
@@ -243,8 +250,8 @@ __device__ void Stepper<S, B, W>::products() {
 
 /// y = tau D v, q = v^H D v, u = tau B v, and the first column of B H, the source of the next reflector, by 2 B
 /// threads.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::sum_products() {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::sum_products() {
   if (thread_ >= 2 * B) return;
   // Two chains of additions take half the time of one.
   S sum = shared_.partial[0][thread_], other = shared_.partial[1][thread_];
@@ -268,9 +275,9 @@ __device__ void Stepper<S, B, W>::sum_products() {
   }
 }
 
-/// The first column of D - v w^H - w v^H, as update() has it, to the step before, by the first B threads.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::send_column(Index j, Index hop) {
+/// The first column of D - v w^H - w v^H, as update_diagonal() has it, to the step before, by the first B threads.
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::send_column(Index j, Index hop) {
   if (thread_ >= p_.b) return;
   const S v = shared_.v[thread_], v_first = shared_.v[first_], w = fused(S(alpha()), v, shared_.y[thread_]),
           w_first = fused(S(alpha()), v_first, shared_.y[first_]);
@@ -280,57 +287,75 @@ __device__ void Stepper<S, B, W>::send_column(Index j, Index hop) {
 }
 
 /// To the step behind `hop`, by the threads from B on.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::send_reflector(Index j, Index hop, const Reflector<S>& next) {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::send_reflector(Index j, Index hop, const Reflector<S>& next) {
   const int i = thread_ - B;
   if (i >= 0 && i < p_.b) send(reflector(hop + 1) + i * mail_words<S>, element(next, i), tag(j));
   if (thread_ == 2 * B) send(reflector(hop + 1) + p_.b * mail_words<S>, next.tau, tag(j));
 }
 
-/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v; B -= u v^H.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::update() {
-  S w_row[K], u_row[K];
+/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v.
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::update_diagonal() {
+  S v_row[K], w_row[K];
 #pragma unroll
   for (int k = 0; k < K; ++k) {
-    w_row[k] = fused(S(alpha()), v_row_[k], shared_.y[row(k)]);
-    u_row[k] = -shared_.u[row(k)];
+    v_row[k] = shared_.v[row(k)];
+    w_row[k] = fused(S(alpha()), v_row[k], shared_.y[row(k)]);
   }
 #pragma unroll
   for (int c = 0; c < C; ++c) {
-    const S v = v_column_[c], w = fused(S(alpha()), v, shared_.y[column(c)]);
+    const S v = shared_.v[column(c)], w = fused(S(alpha()), v, shared_.y[column(c)]);
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      d_[k][c] -= rank_two(v_row_[k], w_row[k], v, w);
+      d_[k][c] -= rank_two(v_row[k], w_row[k], v, w);
       if (row(k) == column(c)) d_[k][c] = S(real(d_[k][c]));
-      b_[k][c] = fused(u_row[k], conj(v), b_[k][c]);
     }
   }
 }
 
-/// B := H^H B with the next reflector.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::apply_left(const Reflector<S>& next) {
-  S v[K], dots[C];
+/// B -= u v^H, then B := H^H B with the next reflector, if there is one. What lies in shared memory is read and
+/// written once, as many columns at a time as there are registers for.
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::update_below(bool more, const Reflector<S>& next) {
+  constexpr int columns = keep_b == Keep::shared ? C / 4 : C;
+  S u[K], x[K];
 #pragma unroll
-  for (int k = 0; k < K; ++k) v[k] = element(next, row(k));
-#pragma unroll
-  for (int c = 0; c < C; ++c) {
-    dots[c] = S(R(0));
-#pragma unroll
-    for (int k = 0; k < K; ++k) dots[c] = fused(conj(v[k]), b_[k][c], dots[c]);
+  for (int k = 0; k < K; ++k) {
+    u[k] = -shared_.u[row(k)];
+    x[k] = more ? element(next, row(k)) : S(R(0));
   }
-  const S mine = -conj(next.tau) * warp_sums<C>(dots, lane_);
 #pragma unroll
-  for (int c = 0; c < C; ++c) {
-    const S factor = from_lane(mine, c * (32 / C));
+  for (int first = 0; first < C; first += columns) {
+    S b[K][columns], dots[columns];
 #pragma unroll
-    for (int k = 0; k < K; ++k) b_[k][c] = fused(v[k], factor, b_[k][c]);
+    for (int c = 0; c < columns; ++c) {
+      const S v = conj(shared_.v[column(first + c)]);
+      dots[c] = S(R(0));
+#pragma unroll
+      for (int k = 0; k < K; ++k) {
+        b[k][c] = fused(u[k], v, b_.get(k, first + c));
+        dots[c] = fused(conj(x[k]), b[k][c], dots[c]);
+      }
+    }
+    if (more) {
+      const S mine = -conj(next.tau) * warp_sums<columns>(dots, lane_);
+#pragma unroll
+      for (int c = 0; c < columns; ++c) {
+        const S factor = from_lane(mine, c * (32 / columns));
+#pragma unroll
+        for (int k = 0; k < K; ++k) b[k][c] = fused(x[k], factor, b[k][c]);
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < columns; ++c)
+#pragma unroll
+      for (int k = 0; k < K; ++k) b_.set(k, first + c, b[k][c]);
   }
 }
 
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::keep_reflector(Index j, Index hop) {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::keep_reflector(Index j, Index hop) {
   if (p_.vectors == nullptr) return;
   const Index at = (first_block_ + hop) * p_.group + in_group_;
   if (thread_ < p_.b) p_.vectors[at * p_.b + number(thread_)] = shared_.v[thread_];
@@ -341,16 +366,16 @@ __device__ void Stepper<S, B, W>::keep_reflector(Index j, Index hop) {
 }
 
 /// The window of the next sweep, but for what arrives. With all threads.
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::move_window() {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::move_window() {
   if (lane_ == first_ % 32) {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       if (row(k) != first_) continue;
 #pragma unroll
       for (int c = 0; c < C; ++c) {
-        shared_.row[column(c)] = d_[k][c] = b_[k][c];
-        b_[k][c] = S(R(0));
+        shared_.row[column(c)] = d_[k][c] = b_.get(k, c);
+        b_.set(k, c, S(R(0)));
       }
     }
   }
@@ -362,13 +387,13 @@ __device__ void Stepper<S, B, W>::move_window() {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       d_[k][c] = row(k) == first_ ? S(R(0)) : conj(shared_.row[row(k)]);
-      b_[k][c] = S(R(0));
+      b_.set(k, c, S(R(0)));
     }
   }
 }
 
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::store_window(Index r, R beta) {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::store_window(Index r, R beta) {
   const Index b = p_.b, rows = p_.n - r < b ? p_.n - r : b, below = p_.n - r - b;
 #pragma unroll
   for (int c = 0; c < C; ++c)
@@ -377,12 +402,13 @@ __device__ void Stepper<S, B, W>::store_window(Index r, R beta) {
       if (row(k) >= b || column(c) >= b) continue;
       const Index i = number(row(k)), j = number(column(c));
       if (i < rows && i >= j) store(p_.at(r + i, r + j), d_[k][c]);
-      if (i < below && j < rows) store(p_.at(r + b + i, r + j), j > 0 ? b_[k][c] : i > 0 ? S(R(0)) : S(beta));
+      if (i < below && j < rows)
+        store(p_.at(r + b + i, r + j), j > 0 ? b_.get(k, c) : i > 0 ? S(R(0)) : S(beta));
     }
 }
 
-template <class S, int B, int W>
-__device__ void Stepper<S, B, W>::body(Index hop) {
+template <class S, int B, int W, Keep keep_b>
+__device__ void Stepper<S, B, W, keep_b>::body(Index hop) {
   Index r = p_.first + p_.begin + 1 + hop * p_.b;
   if (r >= p_.n) return;
   load_window(r);
@@ -404,8 +430,8 @@ __device__ void Stepper<S, B, W>::body(Index hop) {
       send_reflector(j, hop, next);
     }
     if (!last && thread_ == 0) send(column_of(hop) + p_.b * mail_words<S>, S(next.beta), tag(j));
-    update();
-    if (more) apply_left(next);
+    update_diagonal();
+    update_below(more, next);
     keep_reflector(j, hop);
     if (last)
       store_window(r, next.beta);
@@ -417,62 +443,83 @@ __device__ void Stepper<S, B, W>::body(Index hop) {
 /// Warps of a thread block, and thread blocks that share a multiprocessor's registers.
 template <class S, int B>
 inline constexpr int step_warps = B == 64 ? (sizeof(S) == 16 ? 16 : 8) : 4;
-template <class S, int B>
-inline constexpr int step_blocks = B == 32           ? 4
-                                   : sizeof(S) == 16 ? 1
-                                   : sizeof(S) == 8  ? 2
-                                                     : 3;
+template <class S, int B, Keep keep_b>
+inline constexpr int step_blocks = keep_b == Keep::shared ? (B == 32           ? 8
+                                                             : sizeof(S) == 16 ? 2
+                                                                               : 4)
+                                   : B == 32              ? 4
+                                   : sizeof(S) == 16      ? 1
+                                   : sizeof(S) == 8       ? 2
+                                                          : 3;
 
-template <class S, int B>
-__global__ void __launch_bounds__(32 * step_warps<S, B>, (step_blocks<S, B>))
+template <class S, int B, Keep keep_b>
+__global__ void __launch_bounds__(32 * step_warps<S, B>, (step_blocks<S, B, keep_b>))
     step_kernel(const __grid_constant__ ChaseArguments<S> arguments) {
-  __shared__ StepShared<S, B, step_warps<S, B>> shared;
-  Stepper<S, B, step_warps<S, B>>(arguments, shared).run();
+  extern __shared__ __align__(16) unsigned char step_memory[];
+  Stepper<S, B, step_warps<S, B>, keep_b>(arguments, step_memory).run();
 }
 
-/// Calls f with the kernel for a bandwidth and its threads.
+/// Wide blocks of complex<double> are slower with half of them in shared memory than by sweeps.
+template <class S>
+constexpr bool supported_in_shared_memory(Index bandwidth) noexcept {
+  return bandwidth <= (sizeof(S) == 16 ? 32 : 64);
+}
+
+/// Calls f with the kernel for a bandwidth, its threads and its shared memory.
+template <class S, int B, Keep keep_b, class F>
+void with_kernel(F&& f) {
+  constexpr int warps = step_warps<S, B>;
+  const auto kernel = &step_kernel<S, B, keep_b>;
+  const std::size_t bytes = step_shared_bytes<S, B, warps, keep_b>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  f(kernel, 32 * warps, bytes);
+}
 template <class S, class F>
-void with_kernel(Index bandwidth, F&& f) {
-  if (bandwidth <= 32)
-    f(&step_kernel<S, 32>, 32 * step_warps<S, 32>);
-  else
-    f(&step_kernel<S, 64>, 32 * step_warps<S, 64>);
+void with_kernel(Index bandwidth, KeepBelow keep, F&& f) {
+  const bool narrow = bandwidth <= 32;
+  if (keep == KeepBelow::in_registers)
+    narrow ? with_kernel<S, 32, Keep::registers>(f) : with_kernel<S, 64, Keep::registers>(f);
+  else if (narrow)
+    with_kernel<S, 32, Keep::shared>(f);
+  else if constexpr (supported_in_shared_memory<S>(64))
+    with_kernel<S, 64, Keep::shared>(f);
 }
 
 }  // namespace
 
 template <class S>
-Index steps_together(Index bandwidth) noexcept {
+Index steps_together(Index bandwidth, KeepBelow keep) noexcept {
   if (bandwidth > 64) return 0;
+  if (keep == KeepBelow::in_shared_memory && !supported_in_shared_memory<S>(bandwidth)) return 0;
   int device = 0, processors = 0, blocks = 0, cooperative = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
-  with_kernel<S>(bandwidth, [&](auto kernel, int threads) {
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0);
+  with_kernel<S>(bandwidth, keep, [&](auto kernel, int threads, std::size_t bytes) {
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes);
   });
   return cooperative ? Index(processors) * blocks - 1 : 0;
 }
 
 template <class S>
-bool launch_chase_by_steps(cudaStream_t stream, const ChaseArguments<S>& arguments) noexcept {
+bool launch_chase_by_steps(cudaStream_t stream, const ChaseArguments<S>& arguments, KeepBelow keep) noexcept {
   const Index hops = hop_count(arguments.n, arguments.b, arguments.first + arguments.begin);
   const auto mail = static_cast<std::size_t>(2 * hops * (arguments.b + 1) * mail_words<S>) * sizeof(unsigned);
   cudaMemsetAsync(arguments.workspace, 0, mail, stream);
   cudaError_t error = cudaSuccess;
-  with_kernel<S>(arguments.b, [&](auto kernel, int threads) {
+  with_kernel<S>(arguments.b, keep, [&](auto kernel, int threads, std::size_t bytes) {
     void* parameters[] = {const_cast<ChaseArguments<S>*>(&arguments)};
     error = cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
                                         dim3(static_cast<unsigned>(hops + 1)),
-                                        dim3(static_cast<unsigned>(threads)), parameters, 0, stream);
+                                        dim3(static_cast<unsigned>(threads)), parameters, bytes, stream);
   });
   if (error == cudaErrorCooperativeLaunchTooLarge) cudaGetLastError();  // it is not for the caller to see
   return error != cudaErrorCooperativeLaunchTooLarge;
 }
 
-#define TESSERA_INSTANTIATE(S)                      \
-  template Index steps_together<S>(Index) noexcept; \
-  template bool launch_chase_by_steps<S>(cudaStream_t, const ChaseArguments<S>&) noexcept;
+#define TESSERA_INSTANTIATE(S)                                 \
+  template Index steps_together<S>(Index, KeepBelow) noexcept; \
+  template bool launch_chase_by_steps<S>(cudaStream_t, const ChaseArguments<S>&, KeepBelow) noexcept;
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 TESSERA_INSTANTIATE(Complex<float>)

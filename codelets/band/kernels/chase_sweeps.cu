@@ -447,11 +447,11 @@ void launch_chase_by_sweeps(cudaStream_t stream, const ChaseArguments<S>& argume
   }
 }
 
-/// The first sweep for the kernel by steps: from there on all steps of a sweep fit. The end if there is none.
+/// The first sweep from p.begin on whose steps all fit on the GPU together; p.end if there is none.
 template <class S>
-Index first_by_steps(const ChaseArguments<S>& p, ChaseKernel kernel) {
-  const Index together = kernel == ChaseKernel::by_sweeps ? 0 : steps_together<S>(p.b);
-  Index j = 0;
+Index first_that_fits(const ChaseArguments<S>& p, KeepBelow keep) {
+  const Index together = steps_together<S>(p.b, keep);
+  Index j = p.begin;
   while (j < p.end && hop_count(p.n, p.b, p.first + j) > together) ++j;
   return j;
 }
@@ -478,17 +478,25 @@ void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* 
     p.vectors = device::device_cast(kept);
     p.taus = p.vectors + shape.tau_offset(0, 0);
   }
-  const Index first = first_by_steps(p, kernel);
-  if (first > 0) {
-    p.end = first;
-    launch_chase_by_sweeps(stream, p);
-    p.end = shape.sweeps;
-  }
-  if (first == p.end) return;
-  p.begin = first;
-  if (launch_chase_by_steps(stream, p)) return;
-  // Less of the GPU is this process' than it has told: a sweep by itself needs one thread block.
-  launch_chase_by_sweeps(stream, p);
+  const Index end = p.end;
+  /// The sweeps from p.begin to `last` by one kernel. Less of the GPU may be this process' than it has told; then by
+  /// sweeps: one needs a thread block alone.
+  const auto chase = [&](Index last, auto&& launch) {
+    p.end = last;
+    if (p.begin < p.end && !launch()) launch_chase_by_sweeps(stream, p);
+    p.begin = last;
+    p.end = end;
+  };
+  const auto by_sweeps = [] { return false; };
+  const auto by_steps = [&](KeepBelow keep) {
+    return [&, keep] { return launch_chase_by_steps(stream, p, keep); };
+  };
+  if (kernel == ChaseKernel::by_sweeps) return chase(end, by_sweeps);
+  const Index in_registers =
+      kernel == ChaseKernel::chosen ? first_that_fits(p, KeepBelow::in_registers) : end;
+  chase(std::min(first_that_fits(p, KeepBelow::in_shared_memory), in_registers), by_sweeps);
+  chase(in_registers, by_steps(KeepBelow::in_shared_memory));
+  chase(end, by_steps(KeepBelow::in_registers));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                               \

@@ -16,6 +16,8 @@ using namespace detail;
 namespace {
 
 using kernels::ChaseKernel;
+constexpr ChaseKernel all_kernels[] = {ChaseKernel::chosen, ChaseKernel::by_steps_in_shared_memory,
+                                       ChaseKernel::by_sweeps};
 using kernels::DeviceReflectors;
 using test::DeviceArray;
 
@@ -164,6 +166,7 @@ void check_chase(const Shape& s) {
   auto p = one_segment<T>(s.n, s.b);
   const auto expected = chase_on_cpu(p).values();
   const R norm = std::max(std::abs(expected.front()), std::abs(expected.back()));
+  // With half of it in shared memory: see SharedMemoryHoldsWhatRegistersHold.
   for (const ChaseKernel kernel : {ChaseKernel::chosen, ChaseKernel::by_sweeps}) {
     const auto t = chase_on_gpu(p, s.n, std::min<Index>(s.b, 32), kernel);
     const auto values = t.values();
@@ -264,8 +267,21 @@ TYPED_TEST(GpuChase, EigenvaluesAndReflectors) {
 
 TYPED_TEST(GpuChase, RunsAndRangesDoNotChangeTheResult) {
   for (const Shape& s : {Shape{700, 8}, Shape{900, 64}, Shape{611, 33}, Shape{500, 128}, Shape{1300, 2}})
-    for (const ChaseKernel kernel : {ChaseKernel::chosen, ChaseKernel::by_sweeps})
-      check_ranges<TypeParam>(s, 3, 208, 96, kernel);
+    for (const ChaseKernel kernel : all_kernels) check_ranges<TypeParam>(s, 3, 208, 96, kernel);
+}
+
+/// Where a step keeps its part of the band does not change a bit: a large matrix goes from one place to the other. Wide
+/// blocks of complex<double> are chased by sweeps instead.
+TYPED_TEST(GpuChase, SharedMemoryHoldsWhatRegistersHold) {
+  for (const Shape& s : {Shape{900, 64}, Shape{611, 33}, Shape{500, 32}, Shape{300, 7}}) {
+    if (std::is_same_v<TypeParam, std::complex<double>> && s.b > 32) continue;
+    auto p = one_segment<TypeParam>(s.n, s.b);
+    const auto registers = chase_on_gpu(p, s.n, 32),
+               shared = chase_on_gpu(p, s.n, 32, ChaseKernel::by_steps_in_shared_memory);
+    EXPECT_EQ(registers.d, shared.d);
+    EXPECT_EQ(registers.e, shared.e);
+    EXPECT_EQ(registers.kept, shared.kept);
+  }
 }
 
 TYPED_TEST(GpuChase, SpecialMatrices) {
@@ -316,8 +332,7 @@ TYPED_TEST(GpuChase, SmallEnoughForRacecheck) {
     check_chase<T>(s);
     if (this->HasFatalFailure()) return;
   }
-  for (const ChaseKernel kernel : {ChaseKernel::chosen, ChaseKernel::by_sweeps})
-    check_ranges<T>({33, 8}, 1, 13, 11, kernel);
+  for (const ChaseKernel kernel : all_kernels) check_ranges<T>({33, 8}, 1, 13, 11, kernel);
   check_scales<T>({33, 8});
   for (const bool bad : {false, true}) {
     check_gather<T>({33, 8}, bad);

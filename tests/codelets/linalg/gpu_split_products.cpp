@@ -39,6 +39,20 @@ double error_bound(const Matrix<T>& plain, const Matrix<Wide<T>>& expected) {
   return 6 * difference(wide(plain), expected) + 2 * precision<T> * difference(expected, zero);
 }
 
+/// The largest element of |A| |W|. Of split operands each product has an error of 2^-21 of its magnitude, twice that
+/// with the sum's rounding; without the low parts it would be 2^-12 of it.
+template <class T>
+double largest_sum_of_magnitudes(const Matrix<T>& a, const Matrix<T>& w) {
+  const auto magnitudes = [](const Matrix<T>& x) {
+    Matrix<double> result(x.rows(), x.cols());
+    for (Index j = 0; j < x.cols(); ++j)
+      for (Index i = 0; i < x.rows(); ++i) result(i, j) = std::abs(x(i, j));
+    return result;
+  };
+  const auto sums = multiply(Op::none, magnitudes(a), Op::none, magnitudes(w));
+  return difference(sums, Matrix<double>(sums.rows(), sums.cols()));
+}
+
 struct Shape {
   Op op_a, op_b;
   Index m, n, k;
@@ -132,18 +146,15 @@ TYPED_TEST(GpuSplitProducts, HermitianMatrixSplitOnce) {
       const DeviceMatrix<T> device_a(a);
       const std::size_t bytes = SplitHermitianLayout<T>(n, columns).bytes();
       DeviceArray<char> space(bytes);
-      cudaMemset(space.data(), 0xff, bytes);  // NaN in every half
       const std::span<char> work(space.data(), bytes);
       split_hermitian<T>(*this->handles_, device_a.const_view(), columns, work);
       for (const Index first : {Index(0), n / 3, n - 1}) {
         const Index m = n - first;
         const auto part = a.block(first, first, m, m), w = random_matrix<T>(m, columns, 2 + first, 3);
-        const DeviceMatrix<T> device_w(w), y(random_matrix<T>(m, columns, 3, 2)), plain(m, columns);
+        const DeviceMatrix<T> device_w(w), y(random_matrix<T>(m, columns, 3, 2));
         split_hermitian_product<T>(*this->handles_, n, first, device_w.const_view(), y.view(), work);
-        la::gemm(*this->handles_, Op::none, Op::none, T(1), device_a.const_view().block(first, first, m, m),
-                 device_w.const_view(), T(0), plain.view());
         const auto expected = multiply(Op::none, wide(part), Op::none, wide(w));
-        EXPECT_LE(difference(wide(y.get()), expected), error_bound(plain.get(), expected)) << first;
+        EXPECT_LE(difference(wide(y.get()), expected), 0x1p-20 * largest_sum_of_magnitudes(part, w)) << first;
       }
     }
 }
@@ -186,23 +197,45 @@ TYPED_TEST(GpuSplitProducts, LowerProduct) {
     }
 }
 
-/// Three real products for a complex one, and the lower triangle with blocks of both kinds.
+/// Three real products for a complex one: by cuBLAS without work space, by planes with space for all columns or for
+/// some at a time.
 TEST(GpuThreeProducts, AgreeWithFour) {
   using T = std::complex<double>;
   TESSERA_NEED_GPU();
   const DeviceHandles handles;
-  const Index m = 70, n = 60, k = 90, order = 4096 + 700;
-  for (const Op op_a : {Op::none, Op::adjoint})
-    for (const Op op_b : {Op::none, Op::adjoint}) {
-      const auto a = op_a == Op::none ? random_matrix<T>(m, k, 1, 3) : random_matrix<T>(k, m, 1, 3);
-      const auto b = op_b == Op::none ? random_matrix<T>(k, n, 2, 1) : random_matrix<T>(n, k, 2, 1);
-      const auto c = random_matrix<T>(m, n, 3, 2);
-      const DeviceMatrix<T> device_a(a), device_b(b), device_c(c);
-      split_gemm<T>(handles, op_a, op_b, -1, device_a.const_view(), device_b.const_view(), 2, device_c.view(),
-                    {});
-      EXPECT_LE(difference(device_c.get(), multiply(op_a, a, op_b, b, T(-1), T(2), c)),
-                20 * k * precision<T>);
-    }
+  const auto bytes_for = [](Index m, Index columns, Index k) {
+    const Index padded = three_products::padded_rows(k) + three_products::alignment;
+    return 24 * static_cast<std::size_t>((m + 16) * padded + (columns + 16) * (m + padded) + 16 * k);
+  };
+  for (const auto& [m, n, k] :
+       {ProductShape{70, 60, 90}, {1, 1, 1}, {301, 1000, 33}, {40, 777, 1}, {5, 300, 0}})
+    for (const Op op_a : {Op::none, Op::adjoint})
+      for (const Op op_b : {Op::none, Op::adjoint})
+        for (const double beta : {0., 2.})
+          for (const std::size_t bytes : {std::size_t(0), bytes_for(m, 300, k), bytes_for(m, n, k)}) {
+            SCOPED_TRACE(::testing::Message() << m << ' ' << n << ' ' << k << ' ' << int(op_a) << int(op_b)
+                                              << ' ' << beta << ' ' << bytes);
+            const auto a = op_a == Op::none ? random_matrix<T>(m, k, 1, 3) : random_matrix<T>(k, m, 1, 3);
+            const auto b = op_b == Op::none ? random_matrix<T>(k, n, 2, 1) : random_matrix<T>(n, k, 2, 1);
+            auto c = random_matrix<T>(m, n, 3, 2);
+            const auto expected = multiply(op_a, a, op_b, b, T(-1), T(beta), c);
+            if (beta == 0)
+              for (Index j = 0; j < n; ++j)
+                for (Index i = 0; i < m; ++i) c(i, j) = T(std::numeric_limits<double>::quiet_NaN());
+            const DeviceMatrix<T> device_a(a), device_b(b), device_c(c);
+            DeviceArray<char> work(bytes);
+            split_gemm<T>(handles, op_a, op_b, -1, device_a.const_view(), device_b.const_view(), beta,
+                          device_c.view(), std::span<char>(work.data(), bytes));
+            EXPECT_LE(difference(device_c.get(), expected), 20 * double(k + 1) * precision<T>);
+          }
+}
+
+/// The lower triangle, with blocks of both kinds.
+TEST(GpuThreeProducts, LowerProduct) {
+  using T = std::complex<double>;
+  TESSERA_NEED_GPU();
+  const DeviceHandles handles;
+  const Index order = 4096 + 700;
   const auto x = random_matrix<T>(order, 2, 1), y = random_matrix<T>(order, 2, 2);
   const DeviceMatrix<T> device_x(x), device_y(y), device_c(order, order, 0);
   la::set_zero(handles, device_c.view());
@@ -213,6 +246,18 @@ TEST(GpuThreeProducts, AgreeWithFour) {
     const T expected = -x(i, 0) * conjugate(y(j, 0)) - x(i, 1) * conjugate(y(j, 1));
     ASSERT_LE(std::abs(result(i, j) - expected), 100 * precision<T>) << i << ' ' << j;
   }
+}
+
+/// The space that a product of the size of an update of many eigenvectors gets is enough for parts of its columns.
+TEST(GpuThreeProducts, SpaceIsEnough) {
+  using namespace three_products;
+  for (const auto& [m, n, k] : {ProductShape{16384, 16384, 1024}, {1024, 16384, 16384}, {8191, 8193, 1025}}) {
+    const auto reals = static_cast<Index>(bytes(m, n, k) / sizeof(double));
+    const Index left = 3 * padded_rows(m) * padded_rows(k) + 3 * alignment * k;
+    EXPECT_GE(reals - left, 1024 * 3 * (m + k)) << m << ' ' << n << ' ' << k;
+    EXPECT_LT(bytes(m, n, k), 0x1p31) << m;
+  }
+  EXPECT_EQ(bytes(4096, 4096, 1024), split_products::header_bytes);
 }
 
 }  // namespace
