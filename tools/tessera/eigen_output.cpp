@@ -57,6 +57,12 @@ class Output {
                       "eigenvectors, one a column\n" + stamp);
   }
 
+  void put_beside(const NamedMatrix& matrix) {
+    if (!hdf5_) return;
+    hdf5_->create_array<double>(matrix.name, matrix.rows, matrix.columns);
+    hdf5_->write_columns(matrix.name, 0, matrix.columns, matrix.values.data(), matrix.rows);
+  }
+
   void put(Index first, Index columns, const T* a) {
     if (hdf5_) hdf5_->write_columns("vectors", first, columns, a, rows_);
     if (market_) market_->append(a, columns, rows_);
@@ -113,13 +119,14 @@ void write_eigenpairs(Session& session, const std::string& prefix, const std::ve
 
 template <class T>
 void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,
-                      const std::vector<T>& vectors) {
+                      const std::vector<T>& vectors, const std::vector<NamedMatrix>& beside) {
   session.together([&] {
     if (session.runtime().rank() != 0) return;
     const auto columns = static_cast<Index>(values.size());
     const Index rows = columns > 0 ? static_cast<Index>(vectors.size()) / columns : 0;
     Output<T> output(prefix, values, rows, columns);
     output.put(0, columns, vectors.data());
+    for (const NamedMatrix& matrix : beside) output.put_beside(matrix);
     output.close();
   });
 }
@@ -128,7 +135,7 @@ void write_eigenpairs(Session& session, const std::string& prefix, const std::ve
   template void write_eigenpairs<T>(Session&, const std::string&, const std::vector<RealOf<T>>&, \
                                     const ColumnSlabs<T>&);                                      \
   template void write_eigenpairs<T>(Session&, const std::string&, const std::vector<RealOf<T>>&, \
-                                    const std::vector<T>&);
+                                    const std::vector<T>&, const std::vector<NamedMatrix>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

@@ -11,6 +11,13 @@
 
 namespace tessera::program {
 
+/// A matrix beside the eigenpairs, column-major: a dataset of the HDF5 file. Matrix Market files have none.
+struct NamedMatrix {
+  std::string name;
+  Index rows, columns;
+  std::vector<double> values;
+};
+
 /// Checks that write_eigenpairs can write to `prefix`, the value of --output, with or without
 /// vectors. Does nothing if the prefix is empty.
 /// @throws InvalidArgument
@@ -28,6 +35,6 @@ void write_eigenpairs(Session& session, const std::string& prefix, const std::ve
 /// The same, with all vectors in host memory, column-major, on every rank.
 template <class T>
 void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,
-                      const std::vector<T>& vectors);
+                      const std::vector<T>& vectors, const std::vector<NamedMatrix>& beside = {});
 
 }  // namespace tessera::program

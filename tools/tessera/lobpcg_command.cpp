@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +23,7 @@
 #include "problem.hpp"
 #include "residual_plot.hpp"
 #include "session.hpp"
+#include "shell_levels.hpp"
 #include "sparse_eigen_peer.hpp"
 
 namespace tessera::program {
@@ -208,6 +211,8 @@ class LobpcgRun {
     }
     report_.options["block"] = result.vectors.width();
     if (last) {
+      find_states(result);
+      if (states_) run.result["shell_model"] = json_of(*states_);
       add_results(result);
       write_files(result);
     }
@@ -306,6 +311,12 @@ class LobpcgRun {
     return json;
   }
 
+  void find_states(const LobpcgResult<T>& result) {
+    if (!source_.of_shell_model() || !options_.quantum_numbers || result.values.empty()) return;
+    session_.progress().stage("angular momenta");
+    states_ = shell_model_states(runtime_, rows_, result.vectors, static_cast<Index>(result.values.size()));
+  }
+
   void add_results(const LobpcgResult<T>& result) {
     auto& lines = report_.results;
     lines.emplace_back("status",
@@ -319,8 +330,11 @@ class LobpcgRun {
                                          chebyshev_->multiplications(), chebyshev_->columns_multiplied()));
     for (std::size_t j = 0; j < result.values.size(); ++j)
       lines.emplace_back(j == 0 ? "eigenvalues" : "",
-                         fmt::format("{:>4}  {:>22.14g}   residual {:.2e}", j + 1, result.values[j],
-                                     j < result.residuals.size() ? result.residuals[j] : unknown));
+                         fmt::format("{:>4}  {:>22.14g}   residual {:.2e}{}", j + 1, result.values[j],
+                                     j < result.residuals.size() ? result.residuals[j] : unknown,
+                                     states_ ? "   " + quantum_numbers(states_->states[j]) : ""));
+    if (!states_) return;
+    for (auto& line : occupation_lines(*states_)) lines.push_back(std::move(line));
   }
 
   void write_files(const LobpcgResult<T>& result) {
@@ -330,6 +344,7 @@ class LobpcgRun {
         if (runtime_.rank() == 0) write_file(options_.plot, svg(plot(result)));
       });
     }
+    write_levels(result);
     if (options_.output.empty()) return;
     if (result.values.empty()) {
       report_.results.emplace_back("output", "not written: there are no eigenpairs");
@@ -342,7 +357,25 @@ class LobpcgRun {
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < k; ++j) columns[i + j * n] = rows[i * k + j];
     write_eigenpairs<T>(session_, options_.output, std::vector<T>(result.values.begin(), result.values.end()),
-                        columns);
+                        columns, states_ ? matrices_of(*states_) : std::vector<NamedMatrix>{});
+  }
+
+  void write_levels(const LobpcgResult<T>& result) {
+    if (options_.levels.empty()) return;
+    if (!states_) {
+      report_.results.emplace_back("levels", "not written: there are no eigenpairs");
+      return;
+    }
+    session_.progress().stage("writing the levels");
+    // `shell:48Cr:0` with `gx1a.int`: 48Cr-0_gx1a
+    std::string nucleus = options_.generate.substr(options_.generate.find(':') + 1);
+    std::replace(nucleus.begin(), nucleus.end(), ':', '-');
+    const std::string interaction = std::filesystem::path(source_.used_interaction()).stem();
+    const std::string text =
+        levels_text(options_.levels, result.values, *states_, fmt::format("{}_{}", nucleus, interaction));
+    session_.together([&] {
+      if (runtime_.rank() == 0) write_file(options_.levels, text);
+    });
   }
 
   ResidualPlot plot(const LobpcgResult<T>& result) const {
@@ -371,6 +404,7 @@ class LobpcgRun {
   SparseGenerator rows_;
   std::unique_ptr<CsbMatrix<V, T>> a_, b_;
   double build_seconds_ = 0;
+  std::optional<ShellModelStates> states_;  ///< of the last run
   std::unique_ptr<Preconditioner<T>> preconditioner_;
   const ChebyshevPreconditioner<T>* chebyshev_ = nullptr;
   LobpcgProblem<T> problem_;

@@ -78,6 +78,17 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.text("--output", options.output, "PREFIX",
              "write PREFIX_values.mtx and PREFIX_vectors.mtx, or one HDF5 file if PREFIX ends in .h5");
   table.text("--plot", options.plot, "FILE", "draw the residuals' history, SVG");
+  const auto of_shell_model = [&options] { return source_of(options).of_shell_model(); };
+  table
+      .yes_no("--quantum-numbers", options.quantum_numbers,
+              "J, T, parity and the nucleons in each orbit, of each state of a shell model: every rank holds "
+              "all vectors for it")
+      .needs(of_shell_model, "--generate shell:...");
+  table
+      .text("--levels", options.levels, "FILE",
+            "write the levels of a shell model as KSHELL's summary has them, or, if FILE ends in .res, as "
+            "BIGSTICK's results")
+      .needs(of_shell_model, "--generate shell:...");
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("A.mtx.gz --overlap B.mtx.gz --k 3 --shift 0 --output modes",
@@ -102,6 +113,12 @@ void validate(const LobpcgProgramOptions& options) {
                      fmt::format("at least k = {}", options.k));
   require_eigenpairs_writable(options.output, true);
   if (!options.plot.empty()) require_writable("--plot", options.plot);
+  if (options.levels.empty()) return;
+  require_writable("--levels", options.levels);
+  if (!options.quantum_numbers)
+    throw UsageError("--levels", options.levels, "needs J and T", "--quantum-numbers yes");
+  if (options.largest)
+    throw UsageError("--levels", options.levels, "is for the lowest states", "no --largest");
 }
 
 }  // namespace tessera::program

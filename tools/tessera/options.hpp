@@ -112,6 +112,8 @@ struct LobpcgProgramOptions {
   Index iterations = 500;
   std::string peer = "none";
   std::string output, plot;
+  bool quantum_numbers = true;  ///< of a shell model
+  std::string levels;
 };
 
 struct InfoProgramOptions {

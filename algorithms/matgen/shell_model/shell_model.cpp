@@ -35,7 +35,7 @@ struct ShellModelRows::RowGroup {
 };
 
 ShellModelRows::ShellModelRows(ShellInteraction interaction, const ShellModelSpace& space)
-    : space_(space), operators_(interaction.states()) {
+    : orbits_(interaction.orbits()), space_(space), operators_(interaction.states()) {
   if (interaction.mass_dependence) {
     const MassDependence& mass = *interaction.mass_dependence;
     interaction.scale(std::pow(mass.reference / (mass.core + space.protons + space.neutrons), mass.exponent));
@@ -132,6 +132,24 @@ std::optional<RowFamilies> ShellModelRows::families(Index row) const {
   const Index local = row - group_begin(tile, proton_class), width = of_neutrons.count;
   return RowFamilies{of_protons.begin + static_cast<std::uint32_t>(local / width),
                      of_neutrons.begin + static_cast<std::uint32_t>(local % width)};
+}
+
+Index ShellModelRows::row_of(std::uint32_t proton, std::uint32_t neutron) const noexcept {
+  const ShellNucleons::Class &p = protons().class_of(proton), &n = neutrons().class_of(neutron);
+  const Tile& tile = tiles_[static_cast<std::size_t>(
+      tile_of_[static_cast<std::size_t>(p.configuration * neutrons().configurations() + n.configuration)])];
+  return group_begin(tile, protons().number(p)) + static_cast<Index>(proton - p.begin) * n.count +
+         static_cast<Index>(neutron - n.begin);
+}
+
+std::vector<ShellModelRows::Group> ShellModelRows::groups() const {
+  std::vector<Group> all;
+  for (const Tile& tile : tiles_)
+    for (int c = protons().first_class(tile.protons); c < protons().first_class(tile.protons + 1); ++c) {
+      const int partner = neutrons().find(tile.neutrons, space_.twice_m - protons().at(c).twice_m);
+      if (partner >= 0) all.push_back({group_begin(tile, c), c, partner});
+    }
+  return all;
 }
 
 void ShellModelRows::entries(Index first_row, Index end_row, Index first_column, Index end_column,

@@ -42,6 +42,20 @@ class ShellModelRows final : public SymmetricRows {
   void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                std::vector<SparseEntry>& out) const override;
 
+  const std::vector<ShellOrbit>& orbits() const noexcept { return orbits_; }
+  const ShellModelSpace& space() const noexcept { return space_; }
+  const ShellNucleons& protons() const noexcept { return *protons_; }
+  const ShellNucleons& neutrons() const noexcept { return *neutrons_; }
+  /// The row of a proton and a neutron determinant, whose 2M and parity are those of the space.
+  Index row_of(std::uint32_t proton, std::uint32_t neutron) const noexcept;
+  /// Rows with the protons of one class, and the neutrons of another one, by proton and neutron determinant.
+  struct Group {
+    Index begin;
+    int proton_class, neutron_class;
+  };
+  /// All of them, ascending.
+  std::vector<Group> groups() const;
+
  private:
   struct Tile {
     int protons, neutrons;     ///< configurations
@@ -50,8 +64,6 @@ class ShellModelRows final : public SymmetricRows {
   struct Window;
   struct RowGroup;
 
-  const ShellNucleons& protons() const noexcept { return *protons_; }
-  const ShellNucleons& neutrons() const noexcept { return *neutrons_; }
   void list_tiles();
   void list_field_strengths(const ShellInteraction& interaction);
   template <bool inside>
@@ -74,6 +86,7 @@ class ShellModelRows final : public SymmetricRows {
                    static_cast<std::size_t>(proton_class - protons().first_class(tile.protons))];
   }
 
+  std::vector<ShellOrbit> orbits_;
   ShellModelSpace space_;
   OneBodyOperators operators_;
   std::shared_ptr<const ShellNucleons> protons_, neutrons_;

@@ -82,6 +82,14 @@ class ShellNucleons {
   bool odd_parity(int configuration) const noexcept { return odd_parity_[configuration]; }
   std::uint32_t determinants() const noexcept { return static_cast<std::uint32_t>(masks_.size()); }
   std::uint64_t mask(std::uint32_t determinant) const noexcept { return masks_[determinant]; }
+  /// The number of a determinant of as many nucleons.
+  std::uint32_t number_of(std::uint64_t mask) const { return number_of_.at(mask); }
+  const Class& class_of(std::uint32_t determinant) const noexcept { return classes_[class_of_[determinant]]; }
+  const std::vector<ShellState>& states() const noexcept { return states_; }
+  /// Nucleons in each orbit.
+  const std::vector<int>& occupations(int configuration) const noexcept {
+    return occupations_[configuration];
+  }
   /// Its diagonal element of this kind's own Hamiltonian.
   double energy(std::uint32_t determinant) const noexcept { return energies_[determinant]; }
   const std::vector<Neighbour>& neighbours(int configuration) const noexcept {
@@ -90,6 +98,7 @@ class ShellNucleons {
   /// The classes of a configuration are numbered first_class(c) to first_class(c + 1) - 1, 2M ascending.
   int first_class(int configuration) const noexcept { return first_class_[configuration]; }
   const Class& at(int number) const noexcept { return classes_[number]; }
+  int number(const Class& of_these) const noexcept { return static_cast<int>(&of_these - classes_.data()); }
   /// -1 where there is none.
   int find(int configuration, int twice_m) const noexcept;
 

@@ -276,6 +276,10 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"lobpcg a.mtx --interaction pairing", "--interaction"},
     {"lobpcg --generate laplacian1d:60 --interaction random", "--interaction"},
     {"lobpcg a.mtx --orbits o.sps", "--orbits"},
+    {"lobpcg a.mtx --levels l.txt", "--levels"},
+    {"lobpcg --generate laplacian1d:60 --quantum-numbers no", "--quantum-numbers"},
+    {"lobpcg --generate shell:20Ne --levels l.txt --quantum-numbers no", "--levels"},
+    {"lobpcg --generate shell:20Ne --levels l.txt --largest", "--levels"},
     {"lobpcg a.mtx --preconditioner jacobi --steps 2", "--steps"},
     {"lobpcg a.mtx --degree 4", "--degree"},
     {"lobpcg a.mtx --preconditioner none --shift 0", "--shift"},
@@ -346,6 +350,7 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "density --generate tio2 --n 520 --blocks 4,5,5 --gap 0.3 --decay 2 --coupling 0.1 --method sign "
         "--sign-order 3",
         "lobpcg --generate shell:20Ne --interaction pairing --steps 2 --shift -3",
+        "lobpcg --generate shell:20Ne --levels l.res --quantum-numbers yes",
         "lobpcg --generate shell:file:2:2 --orbits o.sps --degree 3 --preconditioner chebyshev",
         "tune --stack 5x5x5,80x1x23 --type z --plans 7 --seed 3",
         "bench_dense back_tridiagonal --kernel elpa --n 20 --columns 9 --band 8",

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tessera/block_vectors.hpp>
+#include <tessera/matgen.hpp>
+
+/// @file
+/// What the eigenstates of a nuclear shell model are beside their energies.
+namespace tessera {
+
+/// A state of a shell model (SparseGenerator of the kind `shell`).
+struct ShellModelState {
+  double j = 0;    ///< angular momentum J, from <J^2> = J (J + 1); a mixture of degenerate levels has none
+  double t = 0;    ///< isospin T, from <T^2> = T (T + 1)
+  int parity = 0;  ///< 1 or -1; 0: a mixture
+  std::vector<double> protons, neutrons;  ///< how many are in each orbit
+};
+
+/// States, and the orbits that their occupations count.
+struct ShellModelStates {
+  std::vector<std::string> orbits;  ///< as 0d5/2, in the order of the `.sps` file
+  std::vector<ShellModelState> states;
+};
+
+/// Whether a matrix is that of a shell model.
+bool is_shell_model(const SparseGenerator& generator) noexcept;
+
+/// Angular momentum, isospin, parity and occupations of the first `count` vectors, which need not have the length 1.
+/// J^2 = M (M + 1) + J_- J_+ and T^2 = T_z (T_z + 1) + T_- T_+ are applied by the rules for determinants. Every rank
+/// needs memory for all elements of these vectors; the rows are dealt to ranks and threads. Collective.
+/// @throws InvalidArgument for another kind of matrix, vectors of another length, count outside [0, width]
+template <class T>
+ShellModelStates shell_model_states(Runtime& runtime, const SparseGenerator& generator,
+                                    const BlockVectors<T>& vectors, Index count);
+
+}  // namespace tessera
