@@ -89,9 +89,13 @@ std::span<const SparseGeneratorKind> sparse_generator_kinds() noexcept;
 /// What the kinds go by beside their arguments.
 struct SparseGeneratorOptions {
   std::uint64_t seed = 1;  ///< of random interactions
-  /// Of the shell model: random, pairing, pairing-quadrupole, or the path of an `.int` file.
+  /// Of the shell model: random, pairing, pairing-quadrupole, or the path of an `.int` file (OXBASH, BIGSTICK) or an
+  /// `.snt` file (KSHELL).
   std::string interaction = "random";
   std::string orbits;  ///< path of the `.sps` file that belongs to an `.int` file
+  /// Of the shell model, a truncation: by how much the sum of the weights w (`.sps`) of all nucleons' orbits may exceed
+  /// its least. None: all states.
+  std::optional<int> excitation = std::nullopt;
 };
 
 /// What is known exactly about a matrix's eigenvalues, counted with their multiplicity. The functions give at

@@ -36,7 +36,11 @@ SparseGenerator load_rows(Session& session, const SparseSource& source) {
       made = naming_options([&] {
         return make_sparse_generator(
             source.generate,
-            {.seed = source.seed, .interaction = source.used_interaction(), .orbits = source.orbits});
+            {.seed = source.seed,
+             .interaction = source.used_interaction(),
+             .orbits = source.orbits,
+             .excitation =
+                 source.excitation < 0 ? std::nullopt : std::optional(static_cast<int>(source.excitation))});
       });
     else
       made.a = std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(source.matrix));

@@ -24,6 +24,7 @@ struct SparseSource {
   std::string matrix, overlap, generate;
   std::string interaction, orbits;  ///< for the shell model
   std::uint64_t seed = 1;
+  Index excitation = -1;  ///< of the shell model; -1: not given
 
   const std::string& name() const { return matrix.empty() ? generate : matrix; }
   bool of_shell_model() const { return generate.starts_with("shell:"); }

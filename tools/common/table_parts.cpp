@@ -103,12 +103,12 @@ OptionEntry& add_type(OptionTable& table, char& type) {
                       "scalar type: single or double, real (s, d) or complex (c, z)");
 }
 
-void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits,
+void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits, Index& excitation,
                      const std::string& generate) {
   const auto of_shell_model = [&generate] { return generate.starts_with("shell:"); };
   table
       .text("--interaction", interaction, "NAME|FILE",
-            "of the shell model: random (with --seed), pairing, pairing-quadrupole, or a file .int")
+            "of the shell model: random (with --seed), pairing, pairing-quadrupole, or a file .int or .snt")
       .by_default("random")
       .suggests({"random", "pairing", "pairing-quadrupole"})
       .needs(of_shell_model, "--generate shell:...");
@@ -116,6 +116,13 @@ void add_shell_model(OptionTable& table, std::string& interaction, std::string& 
       .text("--orbits", orbits, "FILE",
             "the file .sps that belongs to --interaction FILE and to shell:file:...")
       .reads(FileFormat::text)
+      .needs(of_shell_model, "--generate shell:...");
+  table
+      .integer("--excitation", excitation, 0, 1000000,
+               "truncation of the shell model: by how much the sum of all nucleons' weights (w of .sps; 2 n "
+               "+ l of .snt) "
+               "may exceed its least")
+      .chosen("all states", -1)
       .needs(of_shell_model, "--generate shell:...");
 }
 

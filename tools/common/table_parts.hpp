@@ -18,7 +18,7 @@ OptionEntry& add_precision(OptionTable& table, std::string name, char& precision
 OptionEntry& add_dense_generator(OptionTable& table, std::string& generate);
 /// --generate of sparse symmetric matrices
 OptionEntry& add_sparse_generator(OptionTable& table, std::string& generate);
-void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits,
+void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits, Index& excitation,
                      const std::string& generate);
 /// Tile and band sizes of the dense two-stage solver.
 void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width, Index& column_groups,

@@ -34,12 +34,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 InvalidArgument named_by_option(const InvalidArgument& error) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 19> options{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> options{
       {{"count", "--k"},
        {"block", "--block"},
        {"kind", "--generate"},
        {"interaction", "--interaction"},
        {"orbits", "--orbits"},
+       {"excitation", "--excitation"},
        {"shift", "--shift"},
        {"hamiltonian", "--hamiltonian"},
        {"overlap", "--overlap"},

@@ -19,7 +19,7 @@ void add_problem(OptionTable& table, LobpcgProgramOptions& options) {
       .reads(FileFormat::matrix_market);
   table.text("--overlap", options.overlap, "FILE", "positive definite B of A x = lambda B x")
       .reads(FileFormat::matrix_market);
-  add_shell_model(table, options.interaction, options.orbits, options.generate);
+  add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
   table.integer("--k", options.k, 1, 32, "wanted eigenpairs, at most n / 5");
   table.flag("--largest", options.largest, "the largest eigenvalues").by_default("the smallest");
   add_sparse_generator(table, options.generate);
@@ -100,8 +100,8 @@ OptionTable option_table(LobpcgProgramOptions& options) {
 }
 
 SparseSource source_of(const LobpcgProgramOptions& options) {
-  return {options.matrix,      options.overlap, options.generate,
-          options.interaction, options.orbits,  options.common.seed};
+  return {options.matrix, options.overlap,     options.generate,  options.interaction,
+          options.orbits, options.common.seed, options.excitation};
 }
 
 void validate(const LobpcgProgramOptions& options) {
@@ -116,9 +116,9 @@ void validate(const LobpcgProgramOptions& options) {
   if (options.levels.empty()) return;
   require_writable("--levels", options.levels);
   if (!options.quantum_numbers)
-    throw UsageError("--levels", options.levels, "needs J and T", "--quantum-numbers yes");
+    throw UsageError("--levels", options.levels, "has no effect", "it only with --quantum-numbers yes");
   if (options.largest)
-    throw UsageError("--levels", options.levels, "is for the lowest states", "no --largest");
+    throw UsageError("--levels", options.levels, "has no effect", "it only with the smallest eigenvalues");
 }
 
 }  // namespace tessera::program

@@ -101,6 +101,7 @@ struct LobpcgProgramOptions {
   CommonOptions common;
   std::string matrix, overlap, generate;
   std::string interaction, orbits;  ///< for the shell model; empty: not given
+  Index excitation = -1;            ///< for the shell model; -1: not given
   Index k = 5, block = 0;
   double tolerance = 0;
   std::string norm = "backward", variant = "orthonormal", preconditioner = "fom";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace tessera::detail {
 namespace {
 
 constexpr int largest_number_of_states = 62;
+constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
 
 double sign_of(int exponent) noexcept {
   return exponent % 2 == 0 ? 1 : -1;
@@ -114,19 +116,68 @@ void ShellInteraction::set_element(int a, int b, int c, int d, int j, int t, dou
   elements_[position(c, d, a, b, j, t)] = value;
 }
 
+std::size_t ShellInteraction::separate_position(const CoupledElement& at) const noexcept {
+  const auto orbits = static_cast<std::size_t>(orbits_.size());
+  std::size_t place = 0;
+  for (const int orbit : {at.a, at.b, at.c, at.d}) place = place * orbits + static_cast<std::size_t>(orbit);
+  return place * static_cast<std::size_t>(largest_j_ + 1) + static_cast<std::size_t>(at.j);
+}
+
+void ShellInteraction::separate_nucleons() {
+  const std::size_t orbits = orbits_.size();
+  const std::size_t size = orbits * orbits * orbits * orbits * static_cast<std::size_t>(largest_j_ + 1);
+  for (std::vector<double>* of_pair : {&like_[0], &like_[1], &unlike_}) of_pair->assign(size, not_given);
+}
+
+bool ShellInteraction::allowed(bool like, const CoupledElement& at) const noexcept {
+  if (like) return allowed(at.a, at.b, at.c, at.d, at.j, 1);
+  const auto couples = [&](int x, int y) {
+    const int twice_x = orbits_[x].twice_j, twice_y = orbits_[y].twice_j;
+    return std::abs(twice_x - twice_y) <= 2 * at.j && 2 * at.j <= twice_x + twice_y;
+  };
+  return at.j >= 0 && couples(at.a, at.b) && couples(at.c, at.d) &&
+         (orbits_[at.a].l + orbits_[at.b].l + orbits_[at.c].l + orbits_[at.d].l) % 2 == 0;
+}
+
+bool ShellInteraction::set_like_element(Nucleon kind, CoupledElement at, double value) {
+  std::vector<double>& elements = like_[static_cast<int>(kind)];
+  if (!std::isnan(elements[separate_position(at)])) return false;
+  for (const bool left : {false, true})
+    for (const bool right : {false, true}) {
+      CoupledElement of{at};
+      double sign = 1;
+      if (left) sign *= exchange_sign(at.a, at.b, at.j, 1), std::swap(of.a, of.b);
+      if (right) sign *= exchange_sign(at.c, at.d, at.j, 1), std::swap(of.c, of.d);
+      elements[separate_position(of)] = sign * value;
+      elements[separate_position({of.c, of.d, of.a, of.b, of.j})] = sign * value;
+    }
+  return true;
+}
+
+bool ShellInteraction::set_unlike_element(const CoupledElement& at, double value) {
+  if (!std::isnan(unlike_[separate_position(at)])) return false;
+  unlike_[separate_position(at)] = value;
+  unlike_[separate_position({at.c, at.d, at.a, at.b, at.j})] = value;
+  return true;
+}
+
 void ShellInteraction::scale(double factor) noexcept {
-  for (double& element : elements_) element *= factor;
+  for (std::vector<double>* elements : {&elements_, &like_[0], &like_[1], &unlike_})
+    for (double& element : *elements) element *= factor;
 }
 
 double ShellInteraction::magnitude() const noexcept {
   double largest = 0;
-  for (double energy : energies) largest = std::max(largest, std::abs(energy));
-  for (double element : elements_) largest = std::max(largest, std::abs(element));
+  for (const std::vector<double>* numbers :
+       {&energies, &neutron_energies, &elements_, &like_[0], &like_[1], &unlike_})
+    for (const double number : *numbers)
+      if (!std::isnan(number)) largest = std::max(largest, std::abs(number));
   return largest;
 }
 
+template <class Element>
 double ShellInteraction::coupled_sum(const ShellState& i, const ShellState& j, const ShellState& k,
-                                     const ShellState& l, bool both_isospins) const noexcept {
+                                     const ShellState& l, const Element& element) const noexcept {
   const int twice_m = i.twice_m + j.twice_m;
   if (twice_m != k.twice_m + l.twice_m) return 0;
   const int a = i.orbit, b = j.orbit, c = k.orbit, d = l.orbit;
@@ -135,23 +186,43 @@ double ShellInteraction::coupled_sum(const ShellState& i, const ShellState& j, c
   const int first = std::max({std::abs(twice_a - twice_b), std::abs(twice_c - twice_d), std::abs(twice_m)});
   double sum = 0;
   for (int twice_j = first; twice_j <= std::min(twice_a + twice_b, twice_c + twice_d); twice_j += 2) {
-    double v = element(a, b, c, d, twice_j / 2, 1);
-    if (both_isospins) v = (v + element(a, b, c, d, twice_j / 2, 0)) / 2;
+    const double v = element(CoupledElement{a, b, c, d, twice_j / 2});
     if (v != 0)
       sum += v * clebsch_gordan(twice_a, i.twice_m, twice_b, j.twice_m, twice_j, twice_m) *
              clebsch_gordan(twice_c, k.twice_m, twice_d, l.twice_m, twice_j, twice_m);
   }
-  return sum * std::sqrt((a == b ? 2.0 : 1.0) * (c == d ? 2.0 : 1.0));
+  return sum;
 }
 
+namespace {
+/// What antisymmetric states of two nucleons that are not told apart are normalised by.
+double normalisation(int a, int b, int c, int d) noexcept {
+  return std::sqrt((a == b ? 2.0 : 1.0) * (c == d ? 2.0 : 1.0));
+}
+double or_zero(double value) noexcept {
+  return std::isnan(value) ? 0 : value;
+}
+}  // namespace
+
 double ShellInteraction::like_element(const ShellState& i, const ShellState& j, const ShellState& k,
-                                      const ShellState& l) const noexcept {
-  return coupled_sum(i, j, k, l, false);
+                                      const ShellState& l, Nucleon kind) const noexcept {
+  const std::vector<double>& separate = like_[static_cast<int>(kind)];
+  return normalisation(i.orbit, j.orbit, k.orbit, l.orbit) *
+         coupled_sum(i, j, k, l, [&](const CoupledElement& at) {
+           return separate.empty() ? element(at.a, at.b, at.c, at.d, at.j, 1)
+                                   : or_zero(separate[separate_position(at)]);
+         });
 }
 
 double ShellInteraction::unlike_element(const ShellState& i, const ShellState& j, const ShellState& k,
                                         const ShellState& l) const noexcept {
-  return coupled_sum(i, j, k, l, true);
+  if (!unlike_.empty())
+    return coupled_sum(i, j, k, l,
+                       [&](const CoupledElement& at) { return or_zero(unlike_[separate_position(at)]); });
+  return normalisation(i.orbit, j.orbit, k.orbit, l.orbit) *
+         coupled_sum(i, j, k, l, [&](const CoupledElement& at) {
+           return (element(at.a, at.b, at.c, at.d, at.j, 1) + element(at.a, at.b, at.c, at.d, at.j, 0)) / 2;
+         });
 }
 
 std::vector<ShellOrbit> sd_shell_orbits() {

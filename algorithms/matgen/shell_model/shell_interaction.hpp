@@ -7,14 +7,21 @@
 #include <string>
 #include <vector>
 
-/// Interactions of the nuclear shell model: one- and two-body, isospin-invariant, the same orbits for protons
-/// and neutrons. Source: P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear
+/// Interactions of the nuclear shell model: one- and two-body, the same orbits for protons and neutrons;
+/// isospin-invariant, or with other elements for two protons, two neutrons, and a proton and a neutron. Source: P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear
 /// Spectroscopy (1977).
 namespace tessera::detail {
 
-/// One orbit n l j; n is a label.
+/// One orbit n l j; n is a label, the weight is what truncations count.
 struct ShellOrbit {
-  int n, l, twice_j;
+  int n, l, twice_j, weight = 0;
+};
+
+enum class Nucleon { proton, neutron };
+
+/// A two-body element <ab;J|V|cd;J>.
+struct CoupledElement {
+  int a, b, c, d, j;
 };
 
 /// A single-particle state: one m of an orbit (its number, from 0).
@@ -39,8 +46,15 @@ class ShellInteraction {
   /// All states, orbit after orbit, m ascending: the order of the bits of a Slater determinant.
   std::vector<ShellState> states() const;
 
-  std::vector<double> energies;  ///< of one particle in each orbit
+  std::vector<double> energies;          ///< of one particle in each orbit
+  std::vector<double> neutron_energies;  ///< empty: those of protons
   std::optional<MassDependence> mass_dependence;
+
+  double energy(Nucleon kind, int orbit) const noexcept {
+    return kind == Nucleon::neutron && !neutron_energies.empty() ? neutron_energies[orbit] : energies[orbit];
+  }
+  /// Whether protons and neutrons have the same energies and elements.
+  bool isospin_invariant() const noexcept { return neutron_energies.empty() && unlike_.empty(); }
 
   /// Whether angular momentum, isospin, parity and Pauli's principle allow <ab;JT|V|cd;JT>.
   bool allowed(int a, int b, int c, int d, int j, int t) const noexcept;
@@ -49,6 +63,18 @@ class ShellInteraction {
   double element(int a, int b, int c, int d, int j, int t) const noexcept;
   /// Sets an allowed element and those that follow from it by symmetry.
   void set_element(int a, int b, int c, int d, int j, int t, double value) noexcept;
+
+  /// From here on elements are those of two protons, two neutrons, and a proton and a neutron; all zero at first. Those
+  /// with isospin do not count any more.
+  void separate_nucleons();
+  /// Whether angular momentum, parity and Pauli's principle allow an element of two nucleons of one kind, or (like
+  /// = false) of a proton in a and c and a neutron in b and d.
+  bool allowed(bool like, const CoupledElement& at) const noexcept;
+  /// Two of one kind: normalised and antisymmetric, for any order of the orbits. @return false: it is given twice
+  bool set_like_element(Nucleon kind, CoupledElement at, double value);
+  /// A proton and a neutron, normalised. @return false: it is given twice
+  bool set_unlike_element(const CoupledElement& at, double value);
+
   /// Multiplies all two-body elements.
   void scale(double factor) noexcept;
   /// The largest magnitude of an energy or a two-body element.
@@ -56,8 +82,8 @@ class ShellInteraction {
   int largest_j() const noexcept { return largest_j_; }
 
   /// <ij|V|kl> of two protons or two neutrons.
-  double like_element(const ShellState& i, const ShellState& j, const ShellState& k,
-                      const ShellState& l) const noexcept;
+  double like_element(const ShellState& i, const ShellState& j, const ShellState& k, const ShellState& l,
+                      Nucleon kind = Nucleon::proton) const noexcept;
   /// <ij|V|kl> with protons i, k and neutrons j, l.
   double unlike_element(const ShellState& i, const ShellState& j, const ShellState& k,
                         const ShellState& l) const noexcept;
@@ -67,12 +93,17 @@ class ShellInteraction {
   std::size_t position(int a, int b, int c, int d, int j, int t) const noexcept;
   /// (-1)^(ja + jb + J + T), the sign of V_JT(ba;cd) against V_JT(ab;cd).
   double exchange_sign(int a, int b, int j, int t) const noexcept;
+  /// Sum over J of element(a, b, c, d, J) times the coupling coefficients.
+  template <class Element>
   double coupled_sum(const ShellState& i, const ShellState& j, const ShellState& k, const ShellState& l,
-                     bool both_isospins) const noexcept;
+                     const Element& element) const noexcept;
+  std::size_t separate_position(const CoupledElement& at) const noexcept;
 
   std::vector<ShellOrbit> orbits_;
   int largest_j_ = 0;             ///< of two particles
   std::vector<double> elements_;  ///< V_JT(ab;cd) for a <= b and c <= d
+  /// Of nucleons that are told apart, for any a, b, c, d; else empty.
+  std::vector<double> like_[2], unlike_;
 };
 
 /// The sd shell (0d5/2, 1s1/2, 0d3/2) and the pf shell (0f7/2, 1p3/2, 0f5/2, 1p1/2).
@@ -103,5 +134,10 @@ double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept;
 /// @throws InputError that names the file and the line
 std::vector<ShellOrbit> read_shell_orbits(const std::string& path);
 ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits);
+/// Reads orbits and interaction (`.snt`) in the format of KSHELL: the same orbits of protons and neutrons, energies,
+/// elements of two protons, two neutrons and a proton and a neutron, and perhaps a mass dependence. An orbit's weight is
+/// 2 n + l.
+/// @throws InputError that names the file and the line, also for one-body elements between different orbits
+ShellInteraction read_kshell_interaction(const std::string& path);
 
 }  // namespace tessera::detail

@@ -42,13 +42,16 @@ ShellModelRows::ShellModelRows(ShellInteraction interaction, const ShellModelSpa
   }
   if (std::abs(space.parity) > 1)
     throw InvalidArgument("parity", std::to_string(space.parity), "1, -1, or 0 for both");
-  protons_ = std::make_shared<ShellNucleons>(interaction, operators_, space.protons, "protons");
-  neutrons_ = space.neutrons == space.protons
-                  ? protons_
-                  : std::make_shared<ShellNucleons>(interaction, operators_, space.neutrons, "neutrons");
+  protons_ = std::make_shared<ShellNucleons>(interaction, operators_, Nucleon::proton, space.protons);
+  neutrons_ =
+      space.neutrons == space.protons && interaction.isospin_invariant()
+          ? protons_
+          : std::make_shared<ShellNucleons>(interaction, operators_, Nucleon::neutron, space.neutrons);
   if ((space.protons + space.neutrons + space.twice_m) % 2 != 0)
     throw InvalidArgument("twice_m", std::to_string(space.twice_m),
                           "2M even for an even number of particles, odd for an odd one");
+  if (space.excitation && *space.excitation < 0)
+    throw InvalidArgument("excitation", std::to_string(*space.excitation), "0 or more");
   list_tiles();
   negligible_ = 1e-12 * interaction.magnitude();
   list_field_strengths(interaction);
@@ -59,8 +62,22 @@ void ShellModelRows::list_tiles() {
                       static_cast<std::size_t>(neutrons().configurations()),
                   -1);
   Index begin = 0;
+  const auto weights = [&](const ShellNucleons& nucleons) {
+    std::vector<int> all;
+    for (int c = 0; c < nucleons.configurations(); ++c) {
+      int weight = 0;
+      for (std::size_t a = 0; a < orbits_.size(); ++a)
+        weight += nucleons.occupations(c)[a] * orbits_[a].weight;
+      all.push_back(weight);
+    }
+    const int least = *std::min_element(all.begin(), all.end());
+    for (int& weight : all) weight -= least;
+    return all;
+  };
+  const std::vector<int> proton_weights = weights(protons()), neutron_weights = weights(neutrons());
   for (int p = 0; p < protons().configurations(); ++p)
     for (int n = 0; n < neutrons().configurations(); ++n) {
+      if (space_.excitation && proton_weights[p] + neutron_weights[n] > *space_.excitation) continue;
       const int parity = protons().odd_parity(p) == neutrons().odd_parity(n) ? 1 : -1;
       if (space_.parity != 0 && parity != space_.parity) continue;
       const Index tile_begin = begin;

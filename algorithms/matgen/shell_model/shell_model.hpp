@@ -15,6 +15,8 @@ struct ShellModelSpace {
   int protons, neutrons;  ///< valence particles
   int twice_m;            ///< 2M of all states
   int parity = 0;         ///< 1 or -1; 0: both
+  /// By how much the sum of the weights of all nucleons' orbits may exceed its least; none: no truncation.
+  std::optional<int> excitation = std::nullopt;
 };
 
 /// The Hamiltonian of the nuclear shell model in the m-scheme: all ways to put the nucleons into the orbits'

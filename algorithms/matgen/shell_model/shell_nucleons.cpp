@@ -55,7 +55,7 @@ struct PairElement {
 /// For each k < l (number l (l - 1) / 2 + k) the pairs i < j with <ij|V|kl> != 0, of two nucleons of one
 /// kind.
 std::vector<std::vector<PairElement>> pair_elements(const ShellInteraction& interaction,
-                                                    const std::vector<ShellState>& states) {
+                                                    const std::vector<ShellState>& states, Nucleon kind) {
   std::vector<std::vector<PairElement>> all;
   const int count = static_cast<int>(states.size());
   for (int l = 0; l < count; ++l)
@@ -63,7 +63,7 @@ std::vector<std::vector<PairElement>> pair_elements(const ShellInteraction& inte
       std::vector<PairElement>& of_pair = all.emplace_back();
       for (int j = 0; j < count; ++j)
         for (int i = 0; i < j; ++i) {
-          const double value = interaction.like_element(states[i], states[j], states[k], states[l]);
+          const double value = interaction.like_element(states[i], states[j], states[k], states[l], kind);
           if (value != 0) of_pair.push_back({i, j, value});
         }
     }
@@ -87,9 +87,10 @@ OneBodyOperators::OneBodyOperators(const std::vector<ShellState>& states) : stat
 }
 
 ShellNucleons::ShellNucleons(const ShellInteraction& interaction, const OneBodyOperators& operators,
-                             int nucleons, const char* name)
-    : states_(interaction.states()), changes_(static_cast<std::uint64_t>(operators.changes())) {
+                             Nucleon kind, int nucleons)
+    : kind_(kind), states_(interaction.states()), changes_(static_cast<std::uint64_t>(operators.changes())) {
   const int states = static_cast<int>(states_.size());
+  const char* const name = kind == Nucleon::proton ? "protons" : "neutrons";
   if (nucleons < 0 || nucleons > states)
     throw InvalidArgument(name, std::to_string(nucleons),
                           fmt::format("0 to {} nucleons of a kind in these orbits", states));
@@ -227,7 +228,7 @@ void ShellNucleons::list_one_body(const ShellInteraction& interaction, const One
   const int states = static_cast<int>(states_.size());
   double energy = 0;
   for (int k = 0; k < states; ++k)
-    if (mask >> k & 1) energy += interaction.energies[states_[k].orbit];
+    if (mask >> k & 1) energy += interaction.energy(kind_, states_[k].orbit);
   add(mask, 0, 0, energy);
   for (int k = 0; k < states; ++k)
     for (int i = 0; i < states; ++i) {
@@ -259,7 +260,7 @@ void ShellNucleons::list_two_body(const Pairs& pairs, std::uint64_t mask, const 
 }
 
 void ShellNucleons::list_elements(const ShellInteraction& interaction, const OneBodyOperators& operators) {
-  const auto pairs = pair_elements(interaction, states_);
+  const auto pairs = pair_elements(interaction, states_, kind_);
   energies_.resize(masks_.size());
   std::vector<FoundElement> found;
   std::vector<std::uint64_t> neighbour_of(static_cast<std::size_t>(configurations()));

@@ -72,11 +72,11 @@ class ShellNucleons {
     bool empty() const noexcept { return first == last; }
   };
 
-  /// @throws InvalidArgument (argument `name`) for nucleons < 0 or more than there are states, and where
+  /// @throws InvalidArgument (argument `protons` or `neutrons`) for nucleons < 0 or more than there are states, and where
   /// there would
   ///         be more than 2^24 determinants
-  ShellNucleons(const ShellInteraction& interaction, const OneBodyOperators& operators, int nucleons,
-                const char* name);
+  ShellNucleons(const ShellInteraction& interaction, const OneBodyOperators& operators, Nucleon kind,
+                int nucleons);
 
   int configurations() const noexcept { return static_cast<int>(first_class_.size()) - 1; }
   bool odd_parity(int configuration) const noexcept { return odd_parity_[configuration]; }
@@ -130,6 +130,7 @@ class ShellNucleons {
   void list_two_body(const Pairs& pairs, std::uint64_t mask, const Add& add) const;
   void store_elements(const Class& from, std::uint64_t own, const std::vector<FoundElement>& found);
 
+  Nucleon kind_;
   std::vector<ShellState> states_;
   std::uint64_t changes_;
   std::vector<std::vector<int>> occupations_;  ///< of the orbits, per configuration

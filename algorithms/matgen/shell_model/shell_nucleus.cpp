@@ -60,14 +60,25 @@ bool same_orbits(const std::vector<ShellOrbit>& a, const std::vector<ShellOrbit>
   return momenta(a) == momenta(b);
 }
 
+void require_orbits_of(Shell shell, const std::vector<ShellOrbit>& found, const char* argument,
+                       const std::string& file) {
+  if (shell == Shell::of_file) return;
+  if (!same_orbits(found, shell == Shell::pf ? pf_shell_orbits() : sd_shell_orbits()))
+    throw InvalidArgument(argument, file, "a file with the orbits of the shell that the kind names");
+}
+
 ShellInteraction make_interaction(Shell shell, const SparseGeneratorOptions& options) {
+  if (options.interaction.ends_with(".snt")) {
+    if (!options.orbits.empty())
+      throw InvalidArgument("orbits", options.orbits, "none: an .snt file has its own orbits");
+    ShellInteraction read = read_kshell_interaction(options.interaction);
+    require_orbits_of(shell, read.orbits(), "interaction", options.interaction);
+    return read;
+  }
   std::vector<ShellOrbit> orbits = shell == Shell::pf ? pf_shell_orbits() : sd_shell_orbits();
   if (!options.orbits.empty()) {
-    std::vector<ShellOrbit> read = read_shell_orbits(options.orbits);
-    if (shell != Shell::of_file && !same_orbits(read, orbits))
-      throw InvalidArgument("orbits", options.orbits,
-                            "a file with the orbits of the shell that the kind names");
-    orbits = std::move(read);
+    orbits = read_shell_orbits(options.orbits);
+    require_orbits_of(shell, orbits, "orbits", options.orbits);
   } else if (shell == Shell::of_file) {
     throw InvalidArgument("orbits", "", "the path of an .sps file");
   }
@@ -76,7 +87,7 @@ ShellInteraction make_interaction(Shell shell, const SparseGeneratorOptions& opt
   if (options.interaction == "pairing-quadrupole") return pairing_quadrupole_interaction(std::move(orbits));
   if (options.interaction.find_first_of("./") == std::string::npos)
     throw InvalidArgument("interaction", options.interaction,
-                          "random, pairing, pairing-quadrupole, or the path of an .int file");
+                          "random, pairing, pairing-quadrupole, or the path of an .int or .snt file");
   if (options.orbits.empty())
     throw InvalidArgument("orbits", "", "the path of the .sps file that belongs to the .int file");
   return read_shell_interaction(options.interaction, std::move(orbits));
@@ -117,9 +128,15 @@ SparseGenerator shell_model_generator(const KindArguments& arguments, const Spar
 
   ShellInteraction interaction = make_interaction(nucleus.shell, options);
   const std::vector<ShellOrbit> orbits = interaction.orbits();
+  if (options.excitation && std::all_of(orbits.begin(), orbits.end(), [&](const ShellOrbit& orbit) {
+        return orbit.weight == orbits.front().weight;
+      }))
+    throw InvalidArgument("excitation", std::to_string(*options.excitation),
+                          "none, because all orbits have the same weight");
   SparseGenerator made;
   made.a = std::make_shared<ShellModelRows>(
-      std::move(interaction), ShellModelSpace{nucleus.protons, nucleus.neutrons, twice_m, parity});
+      std::move(interaction),
+      ShellModelSpace{nucleus.protons, nucleus.neutrons, twice_m, parity, options.excitation});
   const std::string levels =
       fmt::format("Every level with angular momentum J >= {}/2 is there once", std::abs(twice_m));
   if (options.interaction == "pairing" && nucleus.protons % 2 == 0 && nucleus.neutrons % 2 == 0 &&

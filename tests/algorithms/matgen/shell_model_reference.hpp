@@ -17,8 +17,8 @@ namespace tessera::test {
 using namespace detail;
 
 /// The shell-model Hamiltonian in second quantization only. Protons and neutrons are the states of
-/// one determinant (protons first), every matrix element comes from the formula with isospin, and
-/// every term c+_i c+_j c_l c_k is applied.
+/// one determinant (protons first), every matrix element comes from the formula with isospin (or, if the
+/// interaction tells protons and neutrons apart, from its elements of each kind), and every term c+_i c+_j c_l c_k is applied.
 class ShellModelReference {
  public:
   ShellModelReference(const ShellInteraction& h, const ShellModelSpace& space) : h_(h) {
@@ -41,7 +41,7 @@ class ShellModelReference {
     Matrix<double> a(static_cast<Index>(basis_.size()), static_cast<Index>(basis_.size()));
     for (const auto& [mask, column] : basis_) {
       for (int s = 0; s < count; ++s)
-        if (mask >> s & 1) a(column, column) += h_.energies[states_[s].at.orbit];
+        if (mask >> s & 1) a(column, column) += h_.energy(kind_of(states_[s]), states_[s].at.orbit);
       for (int l = 0; l < count; ++l)
         for (int k = 0; k < l; ++k)
           for (int j = 0; j < count; ++j)
@@ -63,6 +63,9 @@ class ShellModelReference {
     ShellState at;
     int twice_t;
   };
+  static Nucleon kind_of(const State& state) {
+    return state.twice_t > 0 ? Nucleon::proton : Nucleon::neutron;
+  }
   static bool remove(std::uint64_t& mask, int s, int& sign) {
     if ((mask >> s & 1) == 0) return false;
     if (std::popcount(mask & ((std::uint64_t{1} << s) - 1)) % 2 != 0) sign = -sign;
@@ -79,6 +82,9 @@ class ShellModelReference {
     const State &a = states_[i], &b = states_[j], &c = states_[k], &d = states_[l];
     const int twice_m = a.at.twice_m + b.at.twice_m, twice_t = a.twice_t + b.twice_t;
     if (twice_m != c.at.twice_m + d.at.twice_m || twice_t != c.twice_t + d.twice_t) return 0;
+    if (!h_.isospin_invariant())  // protons stand before neutrons
+      return twice_t == 0 ? h_.unlike_element(a.at, b.at, c.at, d.at)
+                          : h_.like_element(a.at, b.at, c.at, d.at, kind_of(a));
     const auto j2 = [&](const State& s) { return h_.orbits()[s.at.orbit].twice_j; };
     double sum = 0;
     for (int twice_j = 0; twice_j <= 2 * h_.largest_j(); twice_j += 2)

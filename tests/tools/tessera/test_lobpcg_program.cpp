@@ -5,6 +5,7 @@
 
 #include <tests/tools/program_test.hpp>
 
+#include <tessera/runtime/io/hdf5_file.hpp>
 #include <tessera/types.hpp>
 
 #include "residual_plot.hpp"
@@ -81,6 +82,57 @@ TEST_F(LobpcgProgram, TakesOrbitsOfAFile) {
   EXPECT_EQ(json["options"]["orbits"], orbits);
   // -n (4 Omega + 6 - n) / 8 with n = 4, Omega = 3 + 1
   EXPECT_NEAR(result(json)["values"][0].get<double>(), -9, 1e-9);
+}
+
+/// The pairing force couples pairs to J = 0 and T = 1: of 18O the lowest state has J = 0 and T = 1, of 20Ne J = T = 0.
+TEST_F(LobpcgProgram, TellsAngularMomentaAndWritesLevels) {
+  const std::string levels = path("levels.txt"), results = path("levels.res"), vectors = path("states.h5"),
+                    shell = "lobpcg --generate shell:20Ne --interaction pairing --k 1 ";
+  const Json json = record(shell + "--levels " + levels + " --output " + vectors);
+  const Json& found = result(json)["shell_model"];
+  EXPECT_EQ(found["orbits"], (Json{"0d5/2", "1s1/2", "0d3/2"}));
+  const Json& state = found["states"][0];
+  EXPECT_NEAR(state["j"].get<double>(), 0, 1e-6);
+  EXPECT_NEAR(state["t"].get<double>(), 0, 1e-6);
+  EXPECT_EQ(state["parity"], 1);
+  double protons = 0;
+  for (const Json& number : state["protons"]) protons += number.get<double>();
+  EXPECT_NEAR(protons, 2, 1e-12);
+  EXPECT_NE(
+      contents("levels.txt").find("    1     0 +     1     0    -13.000    0.000  log_20Ne_pairing.txt \n"),
+      std::string::npos)
+      << contents("levels.txt");
+  Index rows = 0, columns = 0;
+  const auto numbers = detail::Hdf5File::open(vectors).read<double>("quantum_numbers", rows, columns);
+  ASSERT_EQ(rows, 3);
+  ASSERT_EQ(columns, 1);
+  EXPECT_EQ(numbers[0], state["j"].get<double>());
+  EXPECT_EQ(numbers[2], 1);
+  const Outcome outcome = run("lobpcg --generate shell:18O --interaction pairing --k 1 --levels " + results);
+  EXPECT_NE(outcome.out.find("J 0      T 1      +"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("neutrons"), std::string::npos) << outcome.out;
+  // -G n (4 Omega + 6 - n) / 8 + T (T + 1) / 2 with n = 2, Omega = 6, T = 1
+  EXPECT_NE(contents("levels.res").find("    1     -6.00000   0.00000     0.000   1.000       1\n"),
+            std::string::npos)
+      << contents("levels.res");
+  EXPECT_FALSE(result(record(shell + "--quantum-numbers no")).contains("shell_model"));
+}
+
+TEST_F(LobpcgProgram, TakesInteractionsOfKshellAndTruncates) {
+  // Two neutrons with one element that is not zero: -2 for J = 0 in the first orbit, whose weight is 3, the second's 4.
+  const std::string interaction = file("one.snt",
+                                       "2 2 20 20\n1 0 3 7 -1\n2 0 4 9 -1\n3 0 3 7 1\n4 0 4 9 1\n"
+                                       "4 0\n1 1 0\n2 2 5\n3 3 0.5\n4 4 7\n1 0\n3 3 3 3 0 -2\n"),
+                    shell = "lobpcg --generate shell:file:0:2 --interaction " + interaction + " --k 1 ";
+  // M = 0: 4 pairs in the first orbit, 8 with a neutron in each, 5 in the second.
+  for (const auto& [more, order] : {std::pair{"", 17}, {"--excitation 1", 12}}) {
+    const Json json = record(shell + more);
+    EXPECT_TRUE(passed(json)) << more;
+    EXPECT_NEAR(result(json)["values"][0].get<double>(), -1, 1e-9);
+    EXPECT_EQ(json["options"]["n"], order);
+  }
+  expect_refused("lobpcg --generate shell:20Ne --excitation 2", "--excitation");
+  expect_refused(shell + "--orbits " + interaction, "--orbits");
 }
 
 TEST_F(LobpcgProgram, OutputsThatCannotBeWrittenAreRefusedBeforeTheSolve) {

@@ -16,7 +16,7 @@ OptionTable option_table(SpmmBenchOptions& options) {
   table.text("--matrix", options.matrix, "FILE", "symmetric matrix, Matrix Market, may be gzipped")
       .at_place("FILE")
       .reads(FileFormat::matrix_market);
-  add_shell_model(table, options.interaction, options.orbits, options.generate);
+  add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
   table.integer("--columns", options.columns, 1, 32, "vectors");
   add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
   table.choice("--type", options.type, {{"s", 's'}, {"d", 'd'}},
@@ -41,7 +41,8 @@ OptionTable option_table(SpmmBenchOptions& options) {
 }
 
 SparseSource source_of(const SpmmBenchOptions& options) {
-  return {options.matrix, {}, options.generate, options.interaction, options.orbits, options.common.seed};
+  return {options.matrix,    {}, options.generate, options.interaction, options.orbits, options.common.seed,
+          options.excitation};
 }
 
 void validate(const SpmmBenchOptions& options) {

@@ -14,6 +14,7 @@ struct SpmmBenchOptions {
   CommonOptions common;
   std::string matrix, generate;     ///< a file, or a kind of test matrix
   std::string interaction, orbits;  ///< for the shell model; empty: not given
+  Index excitation = -1;            ///< for the shell model; -1: not given
   Index columns = 8;
   char storage = 'd', type = 'd';  ///< of the matrix's values (f, d), and of the vectors (s, d)
   Index nd = 0, segments = 0;      ///< groups of rows, and segments of each group
