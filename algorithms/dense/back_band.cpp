@@ -26,6 +26,15 @@ Index reflector_columns(const Runtime& runtime, Index n, Index tile, Index slab)
   return std::min({widest_reflector, gathered, applied});
 }
 
+/// Work space for large products in other ways. That of complex<double> is several times a reflector: where the memory
+/// is short, cuBLAS' own three products, which need none, take its place.
+template <class T>
+std::size_t split_bytes(const Runtime& runtime, Index n, Index k, Index slab) {
+  const std::size_t bytes = split_reflector_bytes<T>(n, k, slab);
+  const bool fits = bytes <= static_cast<std::size_t>(task_memory(runtime) / 4);
+  return by_three_products<T> && !fits ? split_products::header_bytes : bytes;
+}
+
 /// Some panels of one tile column, or of one block of a column group, as a block reflector.
 struct ColumnReflector {
   Data v, t;
@@ -101,7 +110,7 @@ void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs
       sequence.runtime(), block_reflector_workspace_bytes<T>(panels_at_once * q.band, z.width()));
   const SplitSpace split(
       sequence.runtime(),
-      split_products ? split_reflector_bytes<T>(n, panels_at_once * q.band, z.width()) : 0);
+      split_products ? split_bytes<T>(sequence.runtime(), n, panels_at_once * q.band, z.width()) : 0);
   // All of V, n^2 / 2 elements, is made long before it is needed.
   const bool room =
       n * n / 2 * static_cast<Index>(sizeof(T)) <= sequence.runtime().info().gpu_memory_bytes / 8;

@@ -20,8 +20,9 @@ InvalidArgument changed() {
 }
 
 bool before(const SparseEntry& a, const SparseEntry& b) noexcept {
-  return a.row != b.row ? a.row < b.row : a.column < b.column;
+  return a.column < b.column;
 }
+constexpr Index columns_of_lookup = 256;
 
 }  // namespace
 
@@ -32,7 +33,13 @@ CsbPieceBuilder<V>::CsbPieceBuilder(const Runtime& runtime, const SymmetricRows&
       rows_(rows),
       partition_(partition),
       piece_bytes_(piece_bytes),
-      band_(static_cast<std::size_t>(bands())) {}
+      band_(static_cast<std::size_t>(bands())) {
+  Index band = 0;
+  for (Index column = 0; column < rows.order(); column += columns_of_lookup) {
+    while (band_begin(band + 1) <= column) ++band;
+    band_of_columns_.push_back(static_cast<std::uint32_t>(band));
+  }
+}
 
 template <class V>
 int CsbPieceBuilder<V>::domain_of(Index row_segment, Index column_segment) const noexcept {
@@ -40,11 +47,10 @@ int CsbPieceBuilder<V>::domain_of(Index row_segment, Index column_segment) const
 }
 
 template <class V>
-Index CsbPieceBuilder<V>::band_of(Index column, Space& space) const noexcept {
-  if (column < band_begin(space.guess) || column >= band_begin(space.guess + 1))
-    space.guess = std::upper_bound(partition_.bands.begin(), partition_.bands.end(), column) -
-                  partition_.bands.begin() - 1;
-  return space.guess;
+Index CsbPieceBuilder<V>::band_of(Index column) const noexcept {
+  Index band = band_of_columns_[static_cast<std::size_t>(column / columns_of_lookup)];
+  while (band_begin(band + 1) <= column) ++band;
+  return band;
 }
 
 /// Of the columns below end_row those that this rank holds in rows of the tile: of pairs of segments, and the
@@ -119,7 +125,7 @@ void CsbPieceBuilder<V>::count_band(Index number, Space& space) {
           ++in_tile;
           return;
         }
-        const Index other = band_of(column, space);
+        const Index other = band_of(column);
         if (space.of_band[static_cast<std::size_t>(other)]++ == 0) space.touched.push_back(other);
       },
       [&](Index, Index tile) {
@@ -273,7 +279,7 @@ void CsbPieceBuilder<V>::place_band(Index number, Space& space, const std::vecto
         if (of_tile) {
           begin = *(std::upper_bound(partition_.tiles.begin(), partition_.tiles.end(), row) - 1);
         } else {
-          const Index other = band_of(column, space);
+          const Index other = band_of(column);
           slot = space.of_band[static_cast<std::size_t>(other)];
           begin = band_begin(other);
         }
@@ -283,36 +289,61 @@ void CsbPieceBuilder<V>::place_band(Index number, Space& space, const std::vecto
             {static_cast<std::uint32_t>(row - row_begin), static_cast<std::uint32_t>(column - begin), value});
         space.slot.push_back(static_cast<std::uint32_t>(slot));
       },
-      [&](Index first_row, Index tile) { place_chunk(first_row, tile, band, space, views); });
+      [&](Index first_row, Index tile) { place_chunk(first_row, tile, number, space, views); });
   for (const auto* parts : {&band.pairs, &band.diagonal})
     for (const BandCell& part : *parts)
       if (part.count != 0) throw changed();
   for (const BandCell& part : band.pairs) space.of_band[static_cast<std::size_t>(part.cell)] = -1;
 }
 
-/// Sorts a chunk's entries by cell, row and column, and copies them to their pieces.
+/// Entries of a chunk by slot, and there by row; next[slot] is the end of a slot's then.
 template <class V>
-void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Band& band, Space& space,
-                                     const std::vector<CsbPieceView<V>>& views) const {
-  const std::size_t slots = band.pairs.size() + 1;
+void CsbPieceBuilder<V>::sort_by_slot_and_row(Index first_row, Index tile, Index number, Space& space) const {
+  const std::size_t slots = band_[static_cast<std::size_t>(number)].pairs.size() + 1,
+                    count = space.entries.size();
+  // Both sorts keep the order of equal ones.
+  const Index of_band = band_begin(number) - first_row, of_tile = tile_begin(tile) - first_row;
+  const auto row_of = [&](std::size_t e) {
+    return static_cast<std::size_t>(Index(space.entries[e].row) +
+                                    (space.slot[e] + 1 < slots ? of_band : of_tile));
+  };
+  space.next.assign(static_cast<std::size_t>(rows_of_chunk) + 1, 0);
+  for (std::size_t e = 0; e < count; ++e) ++space.next[row_of(e) + 1];
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows_of_chunk); ++row)
+    space.next[row + 1] += space.next[row];
+  space.by_row.resize(count);
+  for (std::size_t e = 0; e < count; ++e)
+    space.by_row[static_cast<std::size_t>(space.next[row_of(e)]++)] = static_cast<std::uint32_t>(e);
   space.next.assign(slots + 1, 0);
   for (const std::uint32_t slot : space.slot) ++space.next[slot + 1];
   for (std::size_t slot = 0; slot < slots; ++slot) space.next[slot + 1] += space.next[slot];
-  space.sorted.resize(space.entries.size());
-  for (std::size_t e = 0; e < space.entries.size(); ++e)
+  space.sorted.resize(count);
+  for (const std::uint32_t e : space.by_row)
     space.sorted[static_cast<std::size_t>(space.next[space.slot[e]]++)] = space.entries[e];
-  // Now next[slot] is the end of the slot's entries.
+}
+
+/// Sorts a chunk's entries by cell, row and column, and copies them to their pieces.
+template <class V>
+void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Index number, Space& space,
+                                     const std::vector<CsbPieceView<V>>& views) {
+  Band& band = band_[static_cast<std::size_t>(number)];
+  const std::size_t slots = band.pairs.size() + 1;
+  sort_by_slot_and_row(first_row, tile, number, space);
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const auto begin = space.sorted.begin() + (slot == 0 ? 0 : space.next[slot - 1]),
                end = space.sorted.begin() + space.next[slot];
     if (begin == end) continue;
-    if (!std::is_sorted(begin, end, before)) std::sort(begin, end, before);
-    const auto twice = std::adjacent_find(begin, end, [](const SparseEntry& a, const SparseEntry& b) {
-      return a.row == b.row && a.column == b.column;
-    });
-    if (twice != end)
-      throw InvalidArgument("rows", fmt::format("an entry twice in the rows from {}", first_row),
-                            "each entry once");
+    for (auto row = begin; row != end;) {
+      const auto row_end =
+          std::find_if(row, end, [&](const SparseEntry& entry) { return entry.row != row->row; });
+      if (!std::is_sorted(row, row_end, before)) std::sort(row, row_end, before);
+      const auto twice = std::adjacent_find(
+          row, row_end, [](const SparseEntry& a, const SparseEntry& b) { return a.column == b.column; });
+      if (twice != row_end)
+        throw InvalidArgument("rows", fmt::format("an entry twice in the rows from {}", first_row),
+                              "each entry once");
+      row = row_end;
+    }
     const auto part = slot + 1 < slots
                           ? band.pairs.begin() + static_cast<std::ptrdiff_t>(slot)
                           : std::find_if(band.diagonal.begin(), band.diagonal.end(),

@@ -48,10 +48,10 @@ class CsbPieceBuilder {
   /// A thread's own.
   struct Space {
     std::vector<SparseEntry> given, entries, sorted;
-    std::vector<std::uint32_t> slot;   ///< of each entry
-    std::vector<Index> of_band;        ///< counts, or slots, of the bands of columns
-    std::vector<Index> next, touched;  ///< of each slot; bands of columns
-    Index guess = 0;                   ///< the band of the last column looked up
+    std::vector<std::uint32_t> slot;    ///< of each entry
+    std::vector<std::uint32_t> by_row;  ///< numbers of entries
+    std::vector<Index> of_band;         ///< counts, or slots, of the bands of columns
+    std::vector<Index> next, touched;   ///< of each slot; bands of columns
   };
 
   Index bands() const noexcept { return static_cast<Index>(partition_.bands.size()) - 1; }
@@ -59,14 +59,15 @@ class CsbPieceBuilder {
   Index tile_begin(Index tile) const noexcept { return partition_.tiles[static_cast<std::size_t>(tile)]; }
   bool holds(int domain) const noexcept { return partition_.rank_of(domain) == runtime_.rank(); }
   int domain_of(Index row_segment, Index column_segment) const noexcept;
-  Index band_of(Index column, Space& space) const noexcept;
+  Index band_of(Index column) const noexcept;
   std::vector<std::pair<Index, Index>> column_ranges(Index segment, Index tile, Index end_row) const;
   template <class Visit, class End>
   void for_chunks(Index band, Space& space, const Visit& visit, const End& end) const;
   void count_band(Index band, Space& space);
   void place_band(Index band, Space& space, const std::vector<CsbPieceView<V>>& views);
-  void place_chunk(Index first_row, Index tile, Band& band, Space& space,
-                   const std::vector<CsbPieceView<V>>& views) const;
+  void sort_by_slot_and_row(Index first_row, Index tile, Index band, Space& space) const;
+  void place_chunk(Index first_row, Index tile, Index band, Space& space,
+                   const std::vector<CsbPieceView<V>>& views);
   void lay_out();
   void lay_out_diagonal(Index segment);
   void lay_out_pair(Index row, Index column);
@@ -78,6 +79,7 @@ class CsbPieceBuilder {
   const CsbPartition& partition_;
   Index piece_bytes_;
   std::vector<Band> band_;
+  std::vector<std::uint32_t> band_of_columns_;  ///< where every 256th column is
   std::vector<CsbPieceContents> contents_;
   std::vector<std::vector<CsbCell>> cells_;  ///< of each piece
 };

@@ -68,7 +68,7 @@ constexpr Index padded_rows(Index rows) noexcept {
   return ceil_div(rows, alignment) * alignment;
 }
 /// Of the planes of the first operand, of some columns of the second and of the result. Below 2^36 products cuBLAS'
-/// own three products are as fast and need none; a few bytes tell a task that they are wanted.
+/// own three products are about as fast and need none; a few bytes tell a task that they are wanted.
 constexpr std::size_t bytes(Index m, Index n, Index k) noexcept {
   if (double(m) * double(n) * double(k) < 0x1p36) return split_products::header_bytes;
   const Index columns = std::min(padded_rows(n), std::max<Index>(padded_rows(n / 8), 1024));
@@ -80,7 +80,8 @@ constexpr std::size_t bytes(Index m, Index n, Index k) noexcept {
 }  // namespace three_products
 
 /// Bytes of work space for products of up to this shape; 0 if they are not split. Up to a quarter of the
-/// largest matrix, more only where that would cut the operands to small pieces.
+/// largest matrix, more only where that would cut the operands to small pieces; complex<double>: see
+/// three_products::bytes.
 template <class T>
 constexpr std::size_t split_product_bytes(const ProductShape& largest) noexcept {
   using namespace split_products;

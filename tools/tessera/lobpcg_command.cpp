@@ -116,6 +116,8 @@ class LobpcgRun {
     double needed = 0;
     if (!runtime_.any_gpus())
       needed = lobpcg_memory(order / runtime_.size(), block, rows_.b != nullptr, sizeof(T));
+    if (source_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
+      needed += order * static_cast<double>(options_.k) * (sizeof(T) == 4 ? 12 : 8);
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
     require_memory(runtime_, "lobpcg", needed);
   }
@@ -370,9 +372,9 @@ class LobpcgRun {
     // `shell:48Cr:0` with `gx1a.int`: 48Cr-0_gx1a
     std::string nucleus = options_.generate.substr(options_.generate.find(':') + 1);
     std::replace(nucleus.begin(), nucleus.end(), ':', '-');
-    const std::string interaction = std::filesystem::path(source_.used_interaction()).stem();
-    const std::string text =
-        levels_text(options_.levels, result.values, *states_, fmt::format("{}_{}", nucleus, interaction));
+    std::string name = nucleus + "_" + std::filesystem::path(source_.used_interaction()).stem().string();
+    std::replace(name.begin(), name.end(), ' ', '_');
+    const std::string text = levels_text(options_.levels, result.values, *states_, name);
     session_.together([&] {
       if (runtime_.rank() == 0) write_file(options_.levels, text);
     });

@@ -44,13 +44,15 @@ std::string bigstick_table(const std::vector<double>& energies, const ShellModel
 std::string kshell_summary(const std::vector<double>& energies, const ShellModelStates& states,
                            const std::string& calculation) {
   std::string text = "\n Energy levels\n\n    N    J prty N_Jp    T     E(MeV)  Ex(MeV)  log-file\n\n";
-  std::map<std::pair<int, int>, int> found;
+  std::map<std::pair<int, bool>, int> found;
   for (std::size_t k = 0; k < states.states.size(); ++k) {
     const ShellModelState& state = states.states[k];
-    const int j = twice(state.j), t = twice(state.t);
+    const bool odd = state.parity < 0;
+    // A mixture of both parities is no level.
+    const int j = state.parity == 0 ? -1 : twice(state.j), t = twice(state.t);
     text += fmt::format("{:5} {:>5} {} {:5} {:>5} {:10.3f} {:8.3f}  log_{}.txt \n", k + 1,
-                        j < 0 ? "-1" : half(j), state.parity < 0 ? "-" : "+", ++found[{j, state.parity}],
-                        t < 0 ? "-1" : half(t), energies[k], energies[k] - energies[0], calculation);
+                        j < 0 ? "-1" : half(j), odd ? "-" : "+", ++found[{j, odd}], t < 0 ? "-1" : half(t),
+                        energies[k], energies[k] - energies[0], calculation);
   }
   return text + "\n";
 }

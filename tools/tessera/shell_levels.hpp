@@ -29,8 +29,8 @@ std::vector<NamedMatrix> matrices_of(const ShellModelStates& states);
 /// The levels as a text that readers of other programs' files know: energies in MeV, ascending.
 /// - a file name that ends in .res: the table of BIGSTICK's results, `State E Ex J T par`
 /// - another one: the section `Energy levels` of KSHELL's summary, with the states of each J and parity numbered; J
-///   that is no half of an integer is -1, as there
-/// @param calculation  what names the calculation in KSHELL's last column, without blanks
+///   that is no half of an integer, and that of a mixture of both parities, is -1, as there
+/// @param calculation  what names the calculation in KSHELL's last column; blanks become _
 std::string levels_text(const std::string& file, const std::vector<double>& energies,
                         const ShellModelStates& states, const std::string& calculation);
 

@@ -160,6 +160,7 @@ void read_kshell_energies(WordLines& lines, const KshellOrbits& orbits, ShellInt
     lines.fail("the number of one-body elements and the method 0 should follow: no other method is known");
   const int count = lines.integer(0);
   interaction.neutron_energies.assign(interaction.energies.size(), 0.0);
+  std::set<std::pair<Nucleon, int>> given;
   for (int k = 0; k < count; ++k) {
     lines.require_next(fmt::format("one-body element {} of {}", k + 1, count));
     lines.require_words(3, "i, j and the element");
@@ -169,6 +170,7 @@ void read_kshell_energies(WordLines& lines, const KshellOrbits& orbits, ShellInt
       if (value != 0) lines.fail("one-body elements between different orbits are not known");
       continue;
     }
+    if (!given.insert({i.kind, i.orbit}).second) lines.fail("the energy is given twice");
     (i.kind == Nucleon::proton ? interaction.energies : interaction.neutron_energies)[i.orbit] = value;
   }
 }

@@ -139,8 +139,8 @@ SparseGenerator shell_model_generator(const KindArguments& arguments, const Spar
       ShellModelSpace{nucleus.protons, nucleus.neutrons, twice_m, parity, options.excitation});
   const std::string levels =
       fmt::format("Every level with angular momentum J >= {}/2 is there once", std::abs(twice_m));
-  if (options.interaction == "pairing" && nucleus.protons % 2 == 0 && nucleus.neutrons % 2 == 0 &&
-      twice_m == 0)
+  if (options.interaction == "pairing" && parity >= 0 && !options.excitation && nucleus.protons % 2 == 0 &&
+      nucleus.neutrons % 2 == 0 && twice_m == 0)
     made.spectrum = spectrum_of_lowest(levels +
                                            "; the lowest is -(n (4 Omega + 6 - n) / 4 - T (T + 1)) / 2, n "
                                            "nucleons in 2 Omega states, T = |Z - N| / 2.",

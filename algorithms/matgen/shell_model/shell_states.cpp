@@ -159,11 +159,10 @@ std::vector<double> sums_of_parts(const Runtime& runtime, const ShellModelRows& 
   return sums;
 }
 
-ShellModelStates states_of(const Runtime& runtime, const ShellModelRows& rows, const std::vector<double>& x,
-                           Index count) {
+ShellModelStates states_of(const Runtime& runtime, const ShellModelRows& rows, const double* x, Index count) {
   const std::vector<ShellModelRows::Group> groups = rows.groups();
   const std::vector<Part> parts = parts_of(rows, groups);
-  const std::vector<double> sums = sums_of_parts(runtime, rows, groups, parts, x.data(), count);
+  const std::vector<double> sums = sums_of_parts(runtime, rows, groups, parts, x, count);
   const std::size_t orbits = rows.orbits().size();
   ShellModelStates result;
   for (const ShellOrbit& orbit : rows.orbits()) result.orbits.push_back(name_of(orbit));
@@ -221,7 +220,12 @@ ShellModelStates shell_model_states(Runtime& runtime, const SparseGenerator& gen
   return collectively(runtime, "shell_model_states", arguments, check, [&] {
     std::vector<T> given(static_cast<std::size_t>(vectors.rows() * count));
     vectors.get(given.data(), count, count);
-    return states_of(runtime, *rows, std::vector<double>(given.begin(), given.end()), count);
+    if constexpr (std::is_same_v<T, double>) {
+      return states_of(runtime, *rows, given.data(), count);
+    } else {
+      const std::vector<double> x(given.begin(), given.end());
+      return states_of(runtime, *rows, x.data(), count);
+    }
   });
 }
 

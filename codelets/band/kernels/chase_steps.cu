@@ -506,7 +506,7 @@ bool launch_chase_by_steps(cudaStream_t stream, const ChaseArguments<S>& argumen
   const Index hops = hop_count(arguments.n, arguments.b, arguments.first + arguments.begin);
   const auto mail = static_cast<std::size_t>(2 * hops * (arguments.b + 1) * mail_words<S>) * sizeof(unsigned);
   cudaMemsetAsync(arguments.workspace, 0, mail, stream);
-  cudaError_t error = cudaSuccess;
+  cudaError_t error = cudaErrorCooperativeLaunchTooLarge;  // where there is no such kernel
   with_kernel<S>(arguments.b, keep, [&](auto kernel, int threads, std::size_t bytes) {
     void* parameters[] = {const_cast<ChaseArguments<S>*>(&arguments)};
     error = cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),

@@ -161,6 +161,7 @@ TEST(KshellInteraction, BrokenFilesAreRefused) {
   expect_file_refused("1 1 2 2\n1 0 1 3 -1\n2 0 1 1 1\n", 3, "the same orbits");
   expect_file_refused(orbits + "2 10 12.5\n", 4, "method");
   expect_file_refused(orbits + "2 0\n1 1 -1\n1 2 3\n", 6, "different orbits");
+  expect_file_refused(orbits + "2 0\n1 1 -1\n1 1 -2\n", 6, "twice");
   expect_file_refused(orbits + "1 0\n3 3 -1\n", 5, "orbit 3 does not exist");
   expect_file_refused(orbits + energies + "1 1 18\n", 7, "two-body");
   expect_file_refused(orbits + energies + "1 1 0 -0.3\n", 7, "reference");
@@ -211,6 +212,13 @@ TEST(ShellModelTruncation, IsASubmatrix) {
   SparseGeneratorOptions options;
   options.excitation = 2;
   expect_refused("excitation", [&] { make_sparse_generator("shell:20Ne", options); });
+  // What is known of the pairing force holds in the whole space alone.
+  const TextFile file("weights.sps", "iso\n3\n0 2 2.5 0\n1 0 0.5 1\n0 2 1.5 1\n");
+  options.interaction = "pairing";
+  options.orbits = file.path();
+  EXPECT_FALSE(make_sparse_generator("shell:file:2:2", options).lowest_eigenvalues(1));
+  options.excitation.reset();
+  EXPECT_TRUE(make_sparse_generator("shell:file:2:2", options).lowest_eigenvalues(1));
 }
 
 }  // namespace
