@@ -15,7 +15,8 @@ using tessera::Index;
 
 int main(int count, char** arguments) {
   const bool of_file = count > 1;
-  tessera::SparseGeneratorOptions interaction{.interaction = of_file ? arguments[1] : "pairing"};
+  tessera::SparseGeneratorOptions interaction;
+  interaction.interaction = of_file ? arguments[1] : "pairing";
   if (count > 2) interaction.orbits = arguments[2];
   const auto nucleus = tessera::make_sparse_generator(of_file ? "shell:24Mg" : "shell:20Ne", interaction);
 

@@ -43,4 +43,4 @@
 #include <tessera/version.hpp>
 
 /// @file
-/// The whole library, but for its test matrices (matgen.hpp).
+/// The whole library, but for its test matrices (matgen.hpp, shell_model.hpp).

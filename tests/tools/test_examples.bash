@@ -72,7 +72,7 @@ every_example_is_whole() {
   done
   # Only public headers of the library, MPI and CUDA, and headers of the example's own.
   ! grep -rhE '^ *# *include' "$root"/examples --include='*.?pp' |
-    grep -vE '(<(tessera/tessera\.hpp|mpi\.h|cuda_runtime\.h|[a-z_]+)>|"[a-z_]+\.hpp")$' || wrong=1
+    grep -vE '(<(tessera/(tessera|matgen|shell_model)\.hpp|mpi\.h|cuda_runtime\.h|[a-z_]+)>|"[a-z_]+\.hpp")$' || wrong=1
   ! grep -rhE '^ *# *include' "$root"/examples --include='*.c' | grep -vE '<(tessera|[a-z]+)\.h>$' || wrong=1
   return "$wrong"
 }
