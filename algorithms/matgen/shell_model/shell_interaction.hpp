@@ -8,8 +8,8 @@
 #include <vector>
 
 /// Interactions of the nuclear shell model: one- and two-body, the same orbits for protons and neutrons;
-/// isospin-invariant, or with other elements for two protons, two neutrons, and a proton and a neutron. Source: P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear
-/// Spectroscopy (1977).
+/// isospin-invariant, or with other elements for two protons, two neutrons, and a proton and a neutron. Source:
+/// P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear Spectroscopy (1977).
 namespace tessera::detail {
 
 /// One orbit n l j; n is a label, the weight is what truncations count.
@@ -135,8 +135,8 @@ double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept;
 std::vector<ShellOrbit> read_shell_orbits(const std::string& path);
 ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits);
 /// Reads orbits and interaction (`.snt`) in the format of KSHELL: the same orbits of protons and neutrons, energies,
-/// elements of two protons, two neutrons and a proton and a neutron, and perhaps a mass dependence. An orbit's weight is
-/// 2 n + l.
+/// elements of two protons, two neutrons and a proton and a neutron, and perhaps a mass dependence. An orbit's
+/// weight is 2 n + l.
 /// @throws InputError that names the file and the line, also for one-body elements between different orbits
 ShellInteraction read_kshell_interaction(const std::string& path);
 

@@ -72,9 +72,8 @@ class ShellNucleons {
     bool empty() const noexcept { return first == last; }
   };
 
-  /// @throws InvalidArgument (argument `protons` or `neutrons`) for nucleons < 0 or more than there are states, and where
-  /// there would
-  ///         be more than 2^24 determinants
+  /// @throws InvalidArgument (argument `protons` or `neutrons`) for nucleons < 0 or more than there are states,
+  ///         and where there would be more than 2^24 determinants
   ShellNucleons(const ShellInteraction& interaction, const OneBodyOperators& operators, Nucleon kind,
                 int nucleons);
 

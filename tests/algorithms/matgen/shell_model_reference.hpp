@@ -18,7 +18,8 @@ using namespace detail;
 
 /// The shell-model Hamiltonian in second quantization only. Protons and neutrons are the states of
 /// one determinant (protons first), every matrix element comes from the formula with isospin (or, if the
-/// interaction tells protons and neutrons apart, from its elements of each kind), and every term c+_i c+_j c_l c_k is applied.
+/// interaction tells protons and neutrons apart, from its elements of each kind), and every
+/// term c+_i c+_j c_l c_k is applied.
 class ShellModelReference {
  public:
   ShellModelReference(const ShellInteraction& h, const ShellModelSpace& space) : h_(h) {

@@ -77,7 +77,9 @@ void check_states(Runtime& runtime, const std::vector<ShellOrbit>& orbits, const
     }
     EXPECT_NEAR(protons, space.protons, 1e-10);
     EXPECT_NEAR(neutrons, space.neutrons, 1e-10);
-    if (space.parity != 0) EXPECT_EQ(state.parity, space.parity);
+    if (space.parity != 0) {
+      EXPECT_EQ(state.parity, space.parity);
+    }
   }
 }
 
