@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/band/kernels/chase_launch.cuh>
 #include <tessera/codelets/common/device_reflector.cuh>
 
 /// The parts of the chase's kernels: messages between thread blocks, reflectors, storage of the elements.
@@ -152,9 +153,6 @@ __device__ Reflector<S> generate(S* x, Real<S> tail, int b, int first = 0) {
 }
 
 // ---- a thread's elements of D and B -----------------------------------------------------------------------
-
-/// Where a warp keeps its part of D or B between the passes of a step.
-enum class Keep { registers, shared, global };
 
 /// A thread's elements of D or B (number (k, c): row lane + 32 k, column warp + W c).
 template <class S, int K, int C, Keep keep>

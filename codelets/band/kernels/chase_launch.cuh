@@ -5,7 +5,7 @@
 #include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/common/device_scalar.cuh>
 
-/// What the two kernels of launch_chase_sweeps share.
+/// What the kernels of launch_chase_sweeps share.
 namespace tessera::detail::kernels {
 
 /// The sweeps first + j, begin <= j < end, of a band matrix. Their reflectors are kept as those of a shape whose
@@ -28,16 +28,19 @@ struct ChaseArguments {
   }
 };
 
-/// Where a thread block of a step keeps the block below the diagonal block: shared memory is slower, but then twice
-/// as many steps fit on the GPU.
-enum class KeepBelow { in_registers, in_shared_memory };
+/// Where a warp keeps its part of D or B between the passes of a step.
+enum class Keep { registers, shared, global };
 
-/// The chase with a thread block for each step, all on the GPU together. @return false if it did not start, and
-/// nothing was changed.
+/// The chase with a thread block for each sweep.
 template <class S>
-bool launch_chase_by_steps(CUstream_st* stream, const ChaseArguments<S>& arguments, KeepBelow keep) noexcept;
+void launch_chase_by_sweeps(CUstream_st* stream, const ChaseArguments<S>& arguments) noexcept;
+
+/// The chase with a thread block for each step, all on the GPU together. It keeps B in registers, or in shared memory,
+/// which is slower, but then twice as many steps fit. @return false if it did not start, and nothing was changed.
+template <class S>
+bool launch_chase_by_steps(CUstream_st* stream, const ChaseArguments<S>& arguments, Keep keep_b) noexcept;
 /// The steps of a sweep that launch_chase_by_steps can take; 0 for bandwidths that it does not support.
 template <class S>
-Index steps_together(Index bandwidth, KeepBelow keep) noexcept;
+Index steps_together(Index bandwidth, Keep keep_b) noexcept;
 
 }  // namespace tessera::detail::kernels

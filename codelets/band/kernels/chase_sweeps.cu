@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The chase by one kernel whose thread blocks take one sweep each, for matrices that have more steps than
-// thread blocks fit on the GPU (chase_steps.cu), and the choice between the two.
+// thread blocks fit on the GPU (chase_steps.cu).
 //
 // A step h of a sweep works on the b columns from r = s + 1 + h b, rows r .. r + 2b - 1: D, the lower
 // triangle of the diagonal block, and B below it. It takes the reflector H(s, h), makes D := H^H D H and B :=
@@ -22,7 +22,6 @@
 // reads it from memory. It never reads the numbers beyond, in the room for the bulge, either.
 #include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/band/kernels/chase_device.cuh>
-#include <tessera/codelets/band/kernels/chase_launch.cuh>
 
 namespace tessera::detail::kernels {
 namespace {
@@ -415,6 +414,8 @@ constexpr std::size_t align(std::size_t bytes) {
 }
 constexpr std::size_t ticket_bytes = 64;
 
+}  // namespace
+
 template <class S>
 void launch_chase_by_sweeps(cudaStream_t stream, const ChaseArguments<S>& arguments) noexcept {
   Sweeps<S> p{};
@@ -447,61 +448,11 @@ void launch_chase_by_sweeps(cudaStream_t stream, const ChaseArguments<S>& argume
   }
 }
 
-/// The first sweep from p.begin on whose steps all fit on the GPU together; p.end if there is none.
-template <class S>
-Index first_that_fits(const ChaseArguments<S>& p, KeepBelow keep) {
-  const Index together = steps_together<S>(p.b, keep);
-  Index j = p.begin;
-  while (j < p.end && hop_count(p.n, p.b, p.first + j) > together) ++j;
-  return j;
-}
-
-}  // namespace
-
-template <class T>
-void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* segment, T* kept,
-                         void* workspace, ChaseKernel kernel) noexcept {
-  using S = device::DeviceScalar<T>;
-  if (shape.sweeps <= 0) return;
-  ChaseArguments<S> p{};
-  p.n = shape.n;
-  p.b = static_cast<int>(shape.bandwidth);
-  p.ld = BandLayout<T>::leading_dimension(shape.bandwidth);
-  p.first = shape.first_sweep;
-  p.end = shape.sweeps;
-  p.group = shape.group;
-  p.band = device::device_cast(segment) + BandLayout<T>::front();
-  p.workspace = static_cast<std::byte*>(workspace);
-  if (kept != nullptr) {
-    // Zeros where a reflector does not exist.
-    cudaMemsetAsync(kept, 0, static_cast<std::size_t>(shape.size()) * sizeof(T), stream);
-    p.vectors = device::device_cast(kept);
-    p.taus = p.vectors + shape.tau_offset(0, 0);
-  }
-  const Index end = p.end;
-  /// The sweeps from p.begin to `last` by one kernel. Less of the GPU may be this process' than it has told; then by
-  /// sweeps: one needs a thread block alone.
-  const auto chase = [&](Index last, auto&& launch) {
-    p.end = last;
-    if (p.begin < p.end && !launch()) launch_chase_by_sweeps(stream, p);
-    p.begin = last;
-    p.end = end;
-  };
-  const auto by_sweeps = [] { return false; };
-  const auto by_steps = [&](KeepBelow keep) {
-    return [&, keep] { return launch_chase_by_steps(stream, p, keep); };
-  };
-  if (kernel == ChaseKernel::by_sweeps) return chase(end, by_sweeps);
-  const Index in_registers =
-      kernel == ChaseKernel::chosen ? first_that_fits(p, KeepBelow::in_registers) : end;
-  chase(std::min(first_that_fits(p, KeepBelow::in_shared_memory), in_registers), by_sweeps);
-  chase(in_registers, by_steps(KeepBelow::in_shared_memory));
-  chase(end, by_steps(KeepBelow::in_registers));
-}
-
-#define TESSERA_INSTANTIATE(T)                                                               \
-  template void launch_chase_sweeps<T>(cudaStream_t, const DeviceReflectors&, T*, T*, void*, \
-                                       ChaseKernel) noexcept;
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#define TESSERA_INSTANTIATE(S) \
+  template void launch_chase_by_sweeps<S>(cudaStream_t, const ChaseArguments<S>&) noexcept;
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+TESSERA_INSTANTIATE(Complex<float>)
+TESSERA_INSTANTIATE(Complex<double>)
 
 }  // namespace tessera::detail::kernels
