@@ -77,6 +77,16 @@ constexpr std::size_t bytes(Index m, Index n, Index k) noexcept {
                                   alignment * k);
 }
 
+/// The columns of the result that the work space has room for at a time, of A with `rows_a` x `cols_a` elements as it is
+/// stored; at most 0 if it has none.
+constexpr Index columns_at_once(std::size_t work_bytes, Index rows_a, Index cols_a, Index m,
+                                Index k) noexcept {
+  // Rows of an adjoint B are padded, too.
+  const Index room =
+      static_cast<Index>(work_bytes / sizeof(double)) - 3 * padded_rows(rows_a) * cols_a - 3 * alignment * k;
+  return room / std::max<Index>(3 * (m + padded_rows(k)), 1) / alignment * alignment;
+}
+
 }  // namespace three_products
 
 /// Bytes of work space for products of up to this shape; 0 if they are not split. Up to a quarter of the

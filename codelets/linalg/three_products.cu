@@ -88,10 +88,7 @@ template <>
 void split_gemm<T>(const CudaContext& on, Op op_a, Op op_b, double alpha, la::Factor<T> a, la::Factor<T> b,
                    double beta, MatrixView<T> c, std::span<char> work) noexcept {
   const Index k = la::inner_size(op_a, a), left = 3 * padded_rows(a.rows) * a.cols;
-  // Of an adjoint B rows are split, and the rows of its planes padded.
-  const Index rows_of_column = op_b == Op::none ? padded_rows(k) : k;
-  const Index room = static_cast<Index>(work.size() / sizeof(double)) - left - 3 * alignment * k;
-  const Index most = room / std::max<Index>(3 * (c.rows + rows_of_column), 1) / alignment * alignment;
+  const Index most = columns_at_once(work.size(), a.rows, a.cols, c.rows, k);
   if (c.rows == 0 || c.cols == 0 || k == 0 || most < std::min(c.cols, fewest_columns))
     return cublas::gemm_by_three(on.cublas, op_a, op_b, c.rows, c.cols, k, alpha, a.data, a.ld, b.data, b.ld,
                                  beta, c.data, c.ld);
