@@ -340,12 +340,7 @@ class LobpcgRun {
   }
 
   void write_files(const LobpcgResult<T>& result) {
-    if (!options_.plot.empty()) {
-      session_.progress().stage("writing the plot");
-      session_.together([&] {
-        if (runtime_.rank() == 0) write_file(options_.plot, svg(plot(result)));
-      });
-    }
+    if (!options_.plot.empty()) write_text("writing the plot", options_.plot, svg(plot(result)));
     write_levels(result);
     if (options_.output.empty()) return;
     if (result.values.empty()) {
@@ -368,15 +363,19 @@ class LobpcgRun {
       report_.results.emplace_back("levels", "not written: there are no eigenpairs");
       return;
     }
-    session_.progress().stage("writing the levels");
     // `shell:48Cr:0` with `gx1a.int`: 48Cr-0_gx1a
     std::string nucleus = options_.generate.substr(options_.generate.find(':') + 1);
     std::replace(nucleus.begin(), nucleus.end(), ':', '-');
     std::string name = nucleus + "_" + std::filesystem::path(source_.used_interaction()).stem().string();
     std::replace(name.begin(), name.end(), ' ', '_');
-    const std::string text = levels_text(options_.levels, result.values, *states_, name);
+    write_text("writing the levels", options_.levels,
+               levels_text(options_.levels, result.values, *states_, name));
+  }
+
+  void write_text(const char* stage, const std::string& file, const std::string& text) {
+    session_.progress().stage(stage);
     session_.together([&] {
-      if (runtime_.rank() == 0) write_file(options_.levels, text);
+      if (runtime_.rank() == 0) write_file(file, text);
     });
   }
 

@@ -72,6 +72,11 @@ std::vector<std::vector<PairElement>> pair_elements(const ShellInteraction& inte
 
 }  // namespace
 
+int move_nucleon(std::uint64_t& mask, int to, int from) noexcept {
+  const int removed = flip(mask, from);
+  return removed * flip(mask, to);
+}
+
 OneBodyOperators::OneBodyOperators(const std::vector<ShellState>& states) : states_(states.size()) {
   for (const ShellState& state : states) none_ = std::max(none_, state.twice_m);
   members_.resize(static_cast<std::size_t>(changes()));
@@ -186,8 +191,7 @@ void ShellNucleons::list_moves(const OneBodyOperators& operators) {
         for (int i = 0; i < states; ++i) {
           if ((mask >> k & 1) == 0 || (mask >> i & 1) != 0) continue;
           std::uint64_t moved = mask;
-          int sign = flip(moved, k);
-          sign *= flip(moved, i);
+          const int sign = move_nucleon(moved, i, k);
           const std::uint32_t number = number_of_.at(moved);
           const Class& to = classes_[class_of_[number]];
           const int change = operators.change(i, k);
@@ -234,8 +238,7 @@ void ShellNucleons::list_one_body(const ShellInteraction& interaction, const One
     for (int i = 0; i < states; ++i) {
       if ((mask >> k & 1) == 0 || (mask >> i & 1) != 0 || states_[i].twice_m != states_[k].twice_m) continue;
       std::uint64_t moved = mask;
-      int sign = flip(moved, k);
-      sign *= flip(moved, i);
+      const int sign = move_nucleon(moved, i, k);
       add(moved, operators.number(i, k), sign, 0.0);
     }
 }

@@ -10,6 +10,9 @@
 
 namespace tessera::detail {
 
+/// Applies c+_to c_from to a determinant in which `from` is occupied and `to` is not. @return its sign, -1 or 1
+int move_nucleon(std::uint64_t& mask, int to, int from) noexcept;
+
 /// The operators c+_i c_k of one kind of nucleon, numbered within those that change 2M by the same amount. An
 /// amount is counted as `change` = (2m_i - 2m_k) / 2 + (largest 2j), from 0 to changes() - 1.
 class OneBodyOperators {

@@ -50,13 +50,6 @@ class Ladder {
   std::vector<Step> steps_;
 };
 
-/// -1 or 1: of c+_a c_b, a != b, on a determinant that has b and not a.
-int sign_of_move(std::uint64_t mask, int a, int b) noexcept {
-  const int low = std::min(a, b), high = std::max(a, b);
-  const std::uint64_t between = ((std::uint64_t{1} << high) - 1) & ~((std::uint64_t{2} << low) - 1);
-  return std::popcount(mask & between) % 2 == 0 ? 1 : -1;
-}
-
 /// <x|J_- J_+|x> and <x|T_- T_+|x> of `count` vectors, by rows, where T_+ makes a proton a neutron.
 class Squares {
  public:
@@ -90,10 +83,10 @@ class Squares {
     for (std::uint64_t from = p & ~n; from != 0; from &= from - 1)
       for (std::uint64_t to = n & ~p; to != 0; to &= to - 1) {
         const int b = std::countr_zero(from), a = std::countr_zero(to);
-        const std::uint64_t both = std::uint64_t{1} << a | std::uint64_t{1} << b;
-        add_to(t_sums,
-               rows_.row_of(rows_.protons().number_of(p ^ both), rows_.neutrons().number_of(n ^ both)),
-               -sign_of_move(p, a, b) * sign_of_move(n, b, a));
+        std::uint64_t protons = p, neutrons = n;
+        const int sign = -move_nucleon(protons, a, b) * move_nucleon(neutrons, b, a);
+        add_to(t_sums, rows_.row_of(rows_.protons().number_of(protons), rows_.neutrons().number_of(neutrons)),
+               sign);
       }
   }
 

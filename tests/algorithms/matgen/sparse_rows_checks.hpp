@@ -104,4 +104,19 @@ inline SparseGeneratorOptions field_interaction(bool sd) {
   return options;
 }
 
+/// read(path) must refuse a file with this text, in this line, for a reason that contains these words.
+template <class Read>
+void expect_file_refused(const std::string& name, const std::string& text, Index line,
+                         const std::string& reason, const Read& read) {
+  const TextFile file(name, text);
+  try {
+    read(file.path());
+    ADD_FAILURE() << "read: " << text;
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.line(), line) << error.what();
+    EXPECT_EQ(error.file(), file.path());
+    EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace tessera::test

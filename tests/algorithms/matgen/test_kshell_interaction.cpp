@@ -133,15 +133,8 @@ TEST(KshellInteraction, OfDifferentNucleonsHasTheSpectrumOfSecondQuantisation) {
   expect_refused("orbits", [&] { make_sparse_generator("shell:file:2:2", options); });
 }
 
-void expect_file_refused(const std::string& text, Index line, const std::string& reason) {
-  const TextFile file("broken.snt", text);
-  try {
-    read_kshell_interaction(file.path());
-    ADD_FAILURE() << "read: " << text;
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.line(), line) << error.what();
-    EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
-  }
+void expect_snt_refused(const std::string& text, Index line, const std::string& reason) {
+  expect_file_refused("broken.snt", text, line, reason, read_kshell_interaction);
 }
 
 TEST(KshellInteraction, BrokenFilesAreRefused) {
@@ -151,27 +144,27 @@ TEST(KshellInteraction, BrokenFilesAreRefused) {
     const TextFile file("good.snt", good);
     EXPECT_EQ(read_kshell_interaction(file.path()).neutron_energies, std::vector<double>{-2});
   }
-  expect_file_refused("", 0, "orbits");
-  expect_file_refused("1 2 2 2\n", 1, "equally many");
-  expect_file_refused("0 0 2 2\n", 1, "equally many");
-  expect_file_refused("1 1 2\n", 1, "3 words");
-  expect_file_refused("1 1 2 2\n2 0 1 3 -1\n", 2, "orbit 1 should follow");
-  expect_file_refused("1 1 2 2\n1 0 1 3 1\n", 2, "2tz");
-  expect_file_refused("1 1 2 2\n1 0 1 5 -1\n", 2, "j = l");
-  expect_file_refused("1 1 2 2\n1 0 1 3 -1\n2 0 1 1 1\n", 3, "the same orbits");
-  expect_file_refused(orbits + "2 10 12.5\n", 4, "method");
-  expect_file_refused(orbits + "2 0\n1 1 -1\n1 2 3\n", 6, "different orbits");
-  expect_file_refused(orbits + "2 0\n1 1 -1\n1 1 -2\n", 6, "twice");
-  expect_file_refused(orbits + "1 0\n3 3 -1\n", 5, "orbit 3 does not exist");
-  expect_file_refused(orbits + energies + "1 1 18\n", 7, "two-body");
-  expect_file_refused(orbits + energies + "1 1 0 -0.3\n", 7, "reference");
-  expect_file_refused(orbits + energies + "1 0\n2 1 2 1 1 1\n", 8, "a proton before a neutron");
-  expect_file_refused(orbits + energies + "1 0\n1 1 2 2 0 1\n", 8, "a proton before a neutron");
-  expect_file_refused(orbits + energies + "1 0\n1 1 1 1 1 1\n", 8, "cannot couple");
-  expect_file_refused(orbits + energies + "1 0\n1 2 1 2 4 1\n", 8, "cannot couple");
-  expect_file_refused(orbits + energies + "2 0\n1 1 1 1 0 1\n1 1 1 1 0 1\n", 9, "twice");
-  expect_file_refused(good + "1 2 1 2 2 0.5\n", 10, "more lines");
-  expect_file_refused(orbits + energies + "2 0\n1 1 1 1 0 -1\n", 8, "element 2 of 2");
+  expect_snt_refused("", 0, "orbits");
+  expect_snt_refused("1 2 2 2\n", 1, "equally many");
+  expect_snt_refused("0 0 2 2\n", 1, "equally many");
+  expect_snt_refused("1 1 2\n", 1, "3 words");
+  expect_snt_refused("1 1 2 2\n2 0 1 3 -1\n", 2, "orbit 1 should follow");
+  expect_snt_refused("1 1 2 2\n1 0 1 3 1\n", 2, "2tz");
+  expect_snt_refused("1 1 2 2\n1 0 1 5 -1\n", 2, "j = l");
+  expect_snt_refused("1 1 2 2\n1 0 1 3 -1\n2 0 1 1 1\n", 3, "the same orbits");
+  expect_snt_refused(orbits + "2 10 12.5\n", 4, "method");
+  expect_snt_refused(orbits + "2 0\n1 1 -1\n1 2 3\n", 6, "different orbits");
+  expect_snt_refused(orbits + "2 0\n1 1 -1\n1 1 -2\n", 6, "twice");
+  expect_snt_refused(orbits + "1 0\n3 3 -1\n", 5, "orbit 3 does not exist");
+  expect_snt_refused(orbits + energies + "1 1 18\n", 7, "two-body");
+  expect_snt_refused(orbits + energies + "1 1 0 -0.3\n", 7, "reference");
+  expect_snt_refused(orbits + energies + "1 0\n2 1 2 1 1 1\n", 8, "a proton before a neutron");
+  expect_snt_refused(orbits + energies + "1 0\n1 1 2 2 0 1\n", 8, "a proton before a neutron");
+  expect_snt_refused(orbits + energies + "1 0\n1 1 1 1 1 1\n", 8, "cannot couple");
+  expect_snt_refused(orbits + energies + "1 0\n1 2 1 2 4 1\n", 8, "cannot couple");
+  expect_snt_refused(orbits + energies + "2 0\n1 1 1 1 0 1\n1 1 1 1 0 1\n", 9, "twice");
+  expect_snt_refused(good + "1 2 1 2 2 0.5\n", 10, "more lines");
+  expect_snt_refused(orbits + energies + "2 0\n1 1 1 1 0 -1\n", 8, "element 2 of 2");
 }
 
 /// A truncated space has the elements of the whole one between its states.

@@ -117,25 +117,12 @@ class ShellFiles : public ::testing::Test {
     return "";
   }
   static void expect_orbits_refused(const std::string& text, Index line, const std::string& reason) {
-    const TextFile file("orbits.sps", text);
-    try {
-      read_shell_orbits(file.path());
-      ADD_FAILURE() << "read: " << text;
-    } catch (const InputError& error) {
-      EXPECT_EQ(error.line(), line) << error.what();
-      EXPECT_EQ(error.file(), file.path());
-      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
-    }
+    expect_file_refused("orbits.sps", text, line, reason, read_shell_orbits);
   }
   static void expect_interaction_refused(const std::string& text, Index line, const std::string& reason) {
-    const TextFile file("elements.int", text);
-    try {
-      read_shell_interaction(file.path(), {{0, 2, 5}, {1, 0, 1}});
-      ADD_FAILURE() << "read: " << text;
-    } catch (const InputError& error) {
-      EXPECT_EQ(error.line(), line) << error.what();
-      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
-    }
+    expect_file_refused("elements.int", text, line, reason, [](const std::string& path) {
+      read_shell_interaction(path, {{0, 2, 5}, {1, 0, 1}});
+    });
   }
 };
 
