@@ -7,6 +7,7 @@
 
 #include <tessera/block_vectors.hpp>
 #include <tessera/matgen.hpp>
+#include <tessera/two_species_operator.hpp>
 
 /// @file
 /// What the eigenstates of a nuclear shell model are beside their energies.
@@ -36,5 +37,19 @@ bool is_shell_model(const SparseGenerator& generator) noexcept;
 template <class T>
 ShellModelStates shell_model_states(Runtime& runtime, const SparseGenerator& generator,
                                     const BlockVectors<T>& vectors, Index count);
+
+/// A shell-model matrix as a product of protons and neutrons.
+struct ShellModelProduct {
+  TwoSpeciesStructure structure;  ///< protons and neutrons; its rows are the matrix's in another order
+  std::vector<Index> rows;        ///< the matrix's row for each of its rows
+};
+
+/// The lists from which a TwoSpeciesOperator applies the matrix of a generator of the kind 'shell' without
+/// storing it: sectors are the determinants of one M and parity (and one weight, where the space is
+/// truncated), channels the one-body operators that change these by the same amounts. Elements that are
+/// negligible in the matrix may be there, so that products agree to rounding.
+/// Source: E. Caurier, F. Nowacki, Acta Phys. Pol. B 30, 705 (1999).
+/// @throws InvalidArgument (`generator`) for a matrix of another kind
+ShellModelProduct shell_model_product(const SparseGenerator& generator);
 
 }  // namespace tessera

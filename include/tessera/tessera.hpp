@@ -38,6 +38,7 @@
 #include <tessera/status.hpp>
 #include <tessera/submatrices.hpp>
 #include <tessera/tiled_matrix.hpp>
+#include <tessera/two_species_operator.hpp>
 #include <tessera/types.hpp>
 #include <tessera/user_functions.hpp>
 #include <tessera/version.hpp>

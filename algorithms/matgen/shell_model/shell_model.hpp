@@ -48,6 +48,12 @@ class ShellModelRows final : public SymmetricRows {
   const ShellModelSpace& space() const noexcept { return space_; }
   const ShellNucleons& protons() const noexcept { return *protons_; }
   const ShellNucleons& neutrons() const noexcept { return *neutrons_; }
+  const OneBodyOperators& operators() const noexcept { return operators_; }
+  /// <ij|V|kl> by the numbers of c+_i c_k (protons) and c+_j c_l (neutrons), row-major, for a change of the
+  /// protons' M.
+  const std::vector<double>& strengths(int change) const noexcept {
+    return strengths_[static_cast<std::size_t>(change)];
+  }
   /// The row of a proton and a neutron determinant, whose 2M and parity are those of the space.
   Index row_of(std::uint32_t proton, std::uint32_t neutron) const noexcept;
   /// Rows with the protons of one class, and the neutrons of another one, by proton and neutron determinant.
@@ -96,8 +102,7 @@ class ShellModelRows final : public SymmetricRows {
   std::vector<Index> tile_begins_, groups_;
   std::vector<int> tile_of_;  ///< by proton and neutron configuration; -1: empty
   double negligible_ = 0;
-  /// Per change of the protons' M: <ij|V|kl> by the numbers of c+_i c_k (protons) and c+_j c_l (neutrons).
-  std::vector<std::vector<double>> strengths_;
+  std::vector<std::vector<double>> strengths_;  ///< strengths()
   /// What operators that keep M meet in the field of the other kind: by the operator's number and the
   /// determinant of the other kind.
   std::vector<double> neutron_field_, proton_field_;
