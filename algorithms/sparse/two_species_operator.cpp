@@ -7,6 +7,7 @@
 
 #include <tessera/algorithms/sparse/two_species_tables.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
+#include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/data.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -28,6 +29,7 @@ struct TwoSpeciesOperator<T>::Detail {
   TwoSpeciesShape shape;
   TwoSpeciesNorm norm;
   Data tables;
+  Data work;  ///< scratch of GPUs; absent without dense blocks of B
 };
 
 namespace {
@@ -124,6 +126,8 @@ TwoSpeciesOperator<T> TwoSpeciesOperator<T>::made_of(Runtime& runtime, const Two
   made->tables = Data::bytes(runtime, bytes, Data::every_rank);
   const HostAccess access(made->tables, HostAccess::Mode::write);
   tables.store(access.array<std::byte>().data());
+  if (const Index work = two_species_work(made->blocks, max_block_columns); work > 0)
+    made->work = Data::scratch(runtime, sizeof(T) * static_cast<std::size_t>(work));
   return TwoSpeciesOperator(std::move(made));
 }
 
@@ -171,6 +175,7 @@ void TwoSpeciesOperator<T>::submit(Sequence& sequence, const BlockVectors<T>& x,
     sequence.insert(MultiplyTwoSpecies<T>{.x = all,
                                           .tables = detail_->tables,
                                           .y = y.segment(s),
+                                          .work = detail_->work.valid() ? &detail_->work : nullptr,
                                           .shape = detail_->shape,
                                           .host = &detail_->blocks,
                                           .first_line = detail_->line_begins[place],

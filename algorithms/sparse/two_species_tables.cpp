@@ -21,6 +21,10 @@ namespace tessera::detail {
 namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+/// Values of a job that go into shared memory: more are read where they lie.
+constexpr std::uint32_t largest_shared = 512;
+/// States of the sectors of a block from which on BLAS is faster than lists.
+constexpr std::uint32_t fewest_dense = 128;
 
 std::uint32_t counted(std::size_t count, const char* what) {
   if (count >= none)
@@ -106,7 +110,8 @@ struct OwnBlock {
   std::uint32_t from = 0;
   bool dense = false;
   std::int64_t values = 0;   ///< dense: the first one
-  std::uint32_t list = none;  ///< sparse, of the second species
+  std::uint32_t list = none;  ///< sparse, of the second species, with so many values:
+  std::uint32_t places = 0;
 };
 
 template <class T>
@@ -167,7 +172,8 @@ class TableMaker {
         OwnBlock block{from};
         const double whole = static_cast<double>(species.size(s)) * species.size(from);
         block.dense = storage_ == SpeciesStorage::dense ||
-                      (storage_ == SpeciesStorage::automatic && 16. * static_cast<double>(counts[from]) >= whole);
+                      (storage_ == SpeciesStorage::automatic && std::min(species.size(s), species.size(from)) >= fewest_dense &&
+                       16. * static_cast<double>(counts[from]) >= whole);
         if (block.dense) store_dense(species, s, block);
         if (!block.dense && lists) store_list(species, s, block);
         all[s].push_back(block);
@@ -199,6 +205,7 @@ class TableMaker {
         }
     }
     tables_.begins.push_back(counted(tables_.entries.size(), "entries"));
+    block.places = next;
   }
 
   void list_groups() {
@@ -269,13 +276,33 @@ class TableMaker {
       dense += static_cast<double>(tables_.host.groups[tables_.host.blocks[b].group].line_rows) * group.line_rows;
     for (std::uint32_t k = 0; k < group.lines; ++k) {
       tables_.lines.push_back({group.first_row + std::int64_t(k) * group.line_rows, g, k,
-                               counted(tables_.runs.size(), "runs"), 0});
+                               counted(tables_.runs.size(), "runs"), 0, 0, 0});
       products_ = dense;
       list_moves(p, n, k);
       list_sparse(p, n, k, group);
       tables_.lines.back().run_end = counted(tables_.runs.size(), "runs");
+      list_batches(tables_.lines.back());
       tables_.line_products.push_back(products_);
     }
+  }
+  void list_batches(TwoSpeciesLine& line) {
+    line.batch_begin = line.batch_end = counted(tables_.batches.size(), "batches");
+    if (line.run_begin == line.run_end) return;
+    std::uint32_t used = 0;
+    const std::uint32_t first = tables_.runs[line.run_begin].job_begin, end = tables_.runs[line.run_end - 1].job_end;
+    tables_.batches.push_back({first, first});
+    for (std::uint32_t j = first; j < end; ++j) {
+      TwoSpeciesJob& job = tables_.jobs[j];
+      const std::uint32_t needed = job.places <= largest_shared ? job.places : 0;
+      if (j - tables_.batches.back().job_begin == two_species_batch_jobs || used + needed > two_species_batch_values) {
+        tables_.batches.push_back({j, j});
+        used = 0;
+      }
+      job.shared = needed > 0 ? used : two_species_not_shared;
+      used += needed;
+      tables_.batches.back().job_end = j + 1;
+    }
+    line.batch_end = counted(tables_.batches.size(), "batches");
   }
   void list_moves(std::uint32_t p, std::uint32_t n, std::uint32_t k) {
     const auto moves = first_.moves.of(static_cast<std::size_t>(first_.sectors[p]) + k);
@@ -290,7 +317,8 @@ class TableMaker {
         open_run(move_list(n, coupling.channel));
         for (std::size_t m = begin; m < end; ++m)
           add_job(from, first_.local(moves[m].from),
-                  coupling.values + (2 * moves[m].number + (moves[m].sign < 0 ? 1 : 0)) * coupling.row);
+                  coupling.values + (2 * moves[m].number + (moves[m].sign < 0 ? 1 : 0)) * coupling.row,
+                  static_cast<std::uint32_t>(coupling.row));
         close_run(second_.size(n));
       }
     }
@@ -303,7 +331,7 @@ class TableMaker {
       open_run(identity_list(group.line_rows));
       for (const SpeciesElement& element : first_.elements.of(static_cast<std::size_t>(first_.sectors[p]) + k))
         if (first_.sector_of[element.column] == block.from) {
-          add_job(from, first_.local(element.column), static_cast<std::int64_t>(tables_.values.size()));
+          add_job(from, first_.local(element.column), static_cast<std::int64_t>(tables_.values.size()), 1);
           tables_.values.push_back(static_cast<T>(element.value));
         }
       close_run(group.line_rows);
@@ -312,7 +340,7 @@ class TableMaker {
       const std::uint32_t from = group_of(p, block.from);
       if (block.dense || from == none) continue;
       open_run(block.list);
-      add_job(from, k, block.values);
+      add_job(from, k, block.values, block.places);
       close_run(group.line_rows);
     }
   }
@@ -320,9 +348,10 @@ class TableMaker {
     const auto jobs = static_cast<std::uint32_t>(tables_.jobs.size());
     tables_.runs.push_back({list, jobs, jobs});
   }
-  void add_job(std::uint32_t group, std::uint32_t line, std::int64_t values) {
+  void add_job(std::uint32_t group, std::uint32_t line, std::int64_t values, std::uint32_t places) {
     const TwoSpeciesGroup& from = tables_.host.groups[group];
-    tables_.jobs.push_back({from.first_row + std::int64_t(line) * from.line_rows, values});
+    tables_.jobs.push_back(
+        {from.first_row + std::int64_t(line) * from.line_rows, values, places, two_species_not_shared});
   }
   void close_run(std::uint32_t rows) {
     TwoSpeciesRun& run = tables_.runs.back();
@@ -453,16 +482,16 @@ void measure_line(const TwoSpeciesTables<T>& tables, std::size_t l, RunSums<T>& 
 template <class T>
 TwoSpeciesShape TwoSpeciesTables<T>::shape() const noexcept {
   const auto count = [](const auto& items) { return static_cast<std::int64_t>(items.size()); };
-  return {count(lines), count(host.groups), count(host.blocks), count(runs),
+  return {count(lines), count(host.groups), count(host.blocks), count(runs),  count(batches),
           count(jobs),  count(begins),      count(entries),     count(values)};
 }
 
 template <class T>
 void TwoSpeciesTables<T>::store(void* memory) const {
-  TwoSpeciesView<T> view{lines.data(), host.groups.data(), host.blocks.data(), runs.data(),
+  TwoSpeciesView<T> view{lines.data(), host.groups.data(), host.blocks.data(), runs.data(),  batches.data(),
                          jobs.data(),  begins.data(),      entries.data(),     values.data()};
   const TwoSpeciesShape counts = shape();
-  const std::int64_t sizes[] = {counts.lines, counts.groups, counts.blocks,  counts.runs,
+  const std::int64_t sizes[] = {counts.lines, counts.groups, counts.blocks,  counts.runs,  counts.batches,
                                 counts.jobs,  counts.begins, counts.entries, counts.values};
   const std::int64_t* size = sizes;
   for_two_species_parts<T>(counts, view, [&](const auto& from, std::int64_t offset) {

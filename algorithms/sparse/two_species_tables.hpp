@@ -15,6 +15,7 @@ struct TwoSpeciesTables {
   std::vector<TwoSpeciesLine> lines;
   TwoSpeciesBlocks host;  ///< groups and blocks
   std::vector<TwoSpeciesRun> runs;
+  std::vector<TwoSpeciesBatch> batches;
   std::vector<TwoSpeciesJob> jobs;
   std::vector<std::uint32_t> begins;
   std::vector<TwoSpeciesEntry> entries;

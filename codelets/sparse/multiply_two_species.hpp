@@ -23,6 +23,7 @@ struct TwoSpeciesBlocks {
 /// | x       | read  | blocks of vectors             | all segments of X, in order        |
 /// | tables  | read  | bytes: two_species_layout.hpp | the lists                          |
 /// | y       | write | block of vectors              | Y_s; columns from m on become zero |
+/// | work    | gpu scratch | array: two_species_work | lines of B's dense blocks, by rows; absent without such blocks |
 /// [2 m a product, m = columns]; whole vectors' width for dense blocks where x and y are equally wide.
 /// Sums in the order of the lists. Predicted by the bytes.
 template <class T>
@@ -34,6 +35,7 @@ struct MultiplyTwoSpecies {
   ReadAll<Matrix<T>> x;
   Read<Array<char>> tables;
   Write<Matrix<T>> y;
+  GpuScratch<Array<T>> work{};
   TwoSpeciesShape shape;
   const TwoSpeciesBlocks* host = nullptr;  ///< must outlive the task
   std::int64_t first_line = 0, end_line = 0, first_row = 0;
@@ -44,6 +46,21 @@ struct MultiplyTwoSpecies {
   double flops() const noexcept { return 2.0 * columns * products; }
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
+
+/// Elements of the work space for up to `columns` columns: x and y of a dense block of B with lines and rows
+/// swapped, of as many lines as fit into a limit, but of one at least.
+inline std::int64_t two_species_work(const TwoSpeciesBlocks& host, std::int64_t columns) {
+  constexpr std::int64_t limit = std::int64_t(1) << 26;
+  std::int64_t most = 0, least = 0;
+  for (const TwoSpeciesGroup& group : host.groups)
+    for (std::uint32_t b = group.second_begin; b < group.second_end; ++b) {
+      const std::int64_t rows = std::int64_t(group.line_rows) + host.groups[host.blocks[b].group].line_rows;
+      if (rows * group.lines > most) most = rows * group.lines;
+      if (rows > least) least = rows;
+    }
+  const std::int64_t bounded = most * columns < limit ? most * columns : limit;
+  return bounded > least * columns ? bounded : least * columns;
+}
 
 /// A part of a group that a dense block leads into, from a part of another one that lies in one segment of
 /// x: for both kinds of workers.

@@ -17,6 +17,7 @@ struct TwoSpeciesLine {
   std::int64_t first_row;
   std::uint32_t group, state;  ///< state of the first species, from the beginning of its sector
   std::uint32_t run_begin, run_end;
+  std::uint32_t batch_begin, batch_end;
 };
 
 struct TwoSpeciesGroup {
@@ -42,7 +43,16 @@ struct TwoSpeciesRun {
 struct TwoSpeciesJob {
   std::int64_t first_row;  ///< of the source line
   std::int64_t values;     ///< an entry's value is number values + entry.value
+  std::uint32_t places;    ///< values of entries are below it
+  std::uint32_t shared;    ///< place of the values among those of its batch, or two_species_not_shared
 };
+inline constexpr std::uint32_t two_species_not_shared = 0xffffffff;
+
+/// Jobs of a line whose addresses and values a block of GPU threads holds in shared memory at once.
+struct TwoSpeciesBatch {
+  std::uint32_t job_begin, job_end;
+};
+inline constexpr std::uint32_t two_species_batch_jobs = 256, two_species_batch_values = 3072;
 
 struct TwoSpeciesEntry {
   std::uint32_t row;  ///< of the source line
@@ -51,7 +61,8 @@ struct TwoSpeciesEntry {
 
 /// How many there are of each.
 struct TwoSpeciesShape {
-  std::int64_t lines = 0, groups = 0, blocks = 0, runs = 0, jobs = 0, begins = 0, entries = 0, values = 0;
+  std::int64_t lines = 0, groups = 0, blocks = 0, runs = 0, batches = 0, jobs = 0, begins = 0, entries = 0,
+               values = 0;
 };
 
 /// Pointers into the memory of the tables.
@@ -61,6 +72,7 @@ struct TwoSpeciesView {
   const TwoSpeciesGroup* groups;
   const TwoSpeciesBlock* blocks;
   const TwoSpeciesRun* runs;
+  const TwoSpeciesBatch* batches;
   const TwoSpeciesJob* jobs;
   const std::uint32_t* begins;
   const TwoSpeciesEntry* entries;
@@ -79,6 +91,7 @@ constexpr std::int64_t for_two_species_parts(const TwoSpeciesShape& shape, View&
   part(view.groups, shape.groups);
   part(view.blocks, shape.blocks);
   part(view.runs, shape.runs);
+  part(view.batches, shape.batches);
   part(view.jobs, shape.jobs);
   part(view.begins, shape.begins);
   part(view.entries, shape.entries);

@@ -63,7 +63,7 @@ struct TwoSpeciesStructure {
 
 /// How A and B are applied.
 enum class SpeciesStorage {
-  automatic,  ///< as dense blocks where at least a 16th of a block's elements is there
+  automatic,  ///< as dense blocks between large sectors where at least a 16th of the elements is there
   dense,      ///< as dense blocks between sectors, by BLAS
   sparse      ///< element by element
 };

@@ -8,19 +8,21 @@
 namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
-/// Jobs whose addresses are kept at once.
-constexpr std::uint32_t jobs_at_once = 32;
+/// Jobs whose addresses are in registers at once.
+constexpr std::uint32_t jobs_at_once = 4;
 
 template <class T>
 struct Source {
   const T *x, *values;
 };
 
-/// One run's jobs, `count` of them, into all rows of a line.
-template <int columns, class T>
-void add_jobs(const TwoSpeciesView<T>& tables, std::uint32_t list, const Source<T>* sources,
-              std::uint32_t count, std::int64_t ldx, std::uint32_t rows, T* y, std::int64_t ldy) noexcept {
+/// `count` jobs of a run into all rows of a line.
+template <int columns, int count, class T>
+void add_jobs(const TwoSpeciesView<T>& tables, std::uint32_t list, const Source<T>* sources, std::int64_t ldx,
+              std::uint32_t rows, T* y, std::int64_t ldy) noexcept {
   const std::uint32_t* const begins = tables.begins + list;
+  Source<T> source[count];
+  for (int j = 0; j < count; ++j) source[j] = sources[j];
   for (std::uint32_t i = 0; i < rows; ++i) {
     const std::uint32_t end = begins[i + 1];
     std::uint32_t e = begins[i];
@@ -29,8 +31,7 @@ void add_jobs(const TwoSpeciesView<T>& tables, std::uint32_t list, const Source<
     for (; e < end; ++e) {
       const TwoSpeciesEntry entry = tables.entries[e];
       const std::int64_t offset = std::int64_t(entry.row) * ldx;
-      for (std::uint32_t j = 0; j < count; ++j)
-        sum.add_from(sources[j].values[entry.value], sources[j].x + offset);
+      for (int j = 0; j < count; ++j) sum.add_from(source[j].values[entry.value], source[j].x + offset);
     }
     sum.store(y + i * ldy);
   }
@@ -50,7 +51,13 @@ void add_lines(const TwoSpeciesView<T>& tables, std::int64_t first_line, std::in
         const std::uint32_t left = run.job_end - j, count = left < jobs_at_once ? left : jobs_at_once;
         for (std::uint32_t k = 0; k < count; ++k)
           sources[k] = {x.row(tables.jobs[j + k].first_row), tables.values + tables.jobs[j + k].values};
-        add_jobs<columns>(tables, run.list, sources, count, x.ld, rows, to, ldy);
+        const auto add = [&]<int jobs>() { add_jobs<columns, jobs>(tables, run.list, sources, x.ld, rows, to, ldy); };
+        switch (count) {
+          case 1: add.template operator()<1>(); break;
+          case 2: add.template operator()<2>(); break;
+          case 3: add.template operator()<3>(); break;
+          default: add.template operator()<4>();
+        }
       }
     }
   }
