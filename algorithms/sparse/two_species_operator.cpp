@@ -97,7 +97,8 @@ TwoSpeciesOperator<T> TwoSpeciesOperator<T>::made_of(Runtime& runtime, const Two
   auto made = std::make_shared<Detail>();
   TwoSpeciesTables<T> tables;
   agree(runtime, 0, [&] {
-    tables = make_two_species_tables<T>(structure, options.storage);
+    // A call of BLAS on a GPU takes as long as the lists of small sectors.
+    tables = make_two_species_tables<T>(structure, options.storage, runtime.any_gpus() ? 128 : 16);
     made->norm = measure_two_species(host_threads(runtime), tables);
   });
   made->shape = tables.shape();

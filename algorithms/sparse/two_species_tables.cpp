@@ -23,8 +23,6 @@ namespace {
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 /// Values of a job that go into shared memory: more are read where they lie.
 constexpr std::uint32_t largest_shared = 512;
-/// States of the sectors of a block from which on BLAS is faster than lists.
-constexpr std::uint32_t fewest_dense = 128;
 
 std::uint32_t counted(std::size_t count, const char* what) {
   if (count >= none)
@@ -117,8 +115,8 @@ struct OwnBlock {
 template <class T>
 class TableMaker {
  public:
-  TableMaker(const TwoSpeciesStructure& structure, SpeciesStorage storage)
-      : structure_(structure), storage_(storage), first_(structure.first), second_(structure.second) {}
+  TableMaker(const TwoSpeciesStructure& structure, SpeciesStorage storage, Index fewest_dense)
+      : structure_(structure), storage_(storage), fewest_dense_(fewest_dense), first_(structure.first), second_(structure.second) {}
 
   TwoSpeciesTables<T> make() {
     store_strengths();
@@ -172,7 +170,7 @@ class TableMaker {
         OwnBlock block{from};
         const double whole = static_cast<double>(species.size(s)) * species.size(from);
         block.dense = storage_ == SpeciesStorage::dense ||
-                      (storage_ == SpeciesStorage::automatic && std::min(species.size(s), species.size(from)) >= fewest_dense &&
+                      (storage_ == SpeciesStorage::automatic && std::min(species.size(s), species.size(from)) >= fewest_dense_ &&
                        16. * static_cast<double>(counts[from]) >= whole);
         if (block.dense) store_dense(species, s, block);
         if (!block.dense && lists) store_list(species, s, block);
@@ -371,6 +369,7 @@ class TableMaker {
   };
   const TwoSpeciesStructure& structure_;
   SpeciesStorage storage_;
+  Index fewest_dense_;
   SortedSpecies first_, second_;
   TwoSpeciesTables<T> tables_;
   std::vector<std::vector<Coupling>> couplings_;  ///< by channel of the first species
@@ -416,10 +415,32 @@ struct RunSums {
   std::vector<double> others, own;  ///< |value| summed over jobs from other lines; value over those from the line
 };
 
+/// What the dense blocks of B give to each row of a group's lines.
+struct SecondSums {
+  std::vector<double> diagonal, magnitudes;
+};
+template <class T>
+SecondSums measure_second(const TwoSpeciesTables<T>& tables, std::uint32_t number) {
+  const TwoSpeciesGroup& group = tables.host.groups[number];
+  SecondSums sums{std::vector<double>(group.line_rows), std::vector<double>(group.line_rows)};
+  for (std::uint32_t b = group.second_begin; b < group.second_end; ++b) {
+    const TwoSpeciesGroup& from = tables.host.groups[tables.host.blocks[b].group];
+    const bool here = tables.host.blocks[b].group == number;
+    const T* values = tables.values.data() + tables.host.blocks[b].values;
+    for (std::uint32_t i = 0; i < group.line_rows; ++i, values += from.line_rows)
+      for (std::uint32_t k = 0; k < from.line_rows; ++k)
+        if (here && k == i)
+          sums.diagonal[i] += values[k];
+        else
+          sums.magnitudes[i] += std::abs(double(values[k]));
+  }
+  return sums;
+}
+
 /// Sums of one line.
 template <class T>
-void measure_line(const TwoSpeciesTables<T>& tables, std::size_t l, RunSums<T>& sums, double* diagonal,
-                  double* magnitudes) {
+void measure_line(const TwoSpeciesTables<T>& tables, std::size_t l, const SecondSums& of_second, RunSums<T>& sums,
+                  double* diagonal, double* magnitudes) {
   const TwoSpeciesLine& line = tables.lines[l];
   const TwoSpeciesGroup& group = tables.host.groups[line.group];
   const std::uint32_t rows = group.line_rows;
@@ -436,18 +457,9 @@ void measure_line(const TwoSpeciesTables<T>& tables, std::size_t l, RunSums<T>& 
           line_of(from, k) == line.first_row ? double(values[k]) : std::abs(double(values[k]));
     for (std::uint32_t i = 0; i < rows; ++i) magnitudes[i] += sum, diagonal[i] += own;
   }
-  for (std::uint32_t b = group.second_begin; b < group.second_end; ++b) {
-    const TwoSpeciesGroup& from = tables.host.groups[tables.host.blocks[b].group];
-    const bool here = tables.host.blocks[b].group == line.group;
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      const T* const values =
-          tables.values.data() + tables.host.blocks[b].values + std::int64_t(i) * from.line_rows;
-      for (std::uint32_t k = 0; k < from.line_rows; ++k)
-        if (here && k == i)
-          diagonal[i] += values[k];
-        else
-          magnitudes[i] += std::abs(double(values[k]));
-    }
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    magnitudes[i] += of_second.magnitudes[i];
+    diagonal[i] += of_second.diagonal[i];
   }
   for (std::uint32_t r = line.run_begin; r < line.run_end; ++r) {
     const TwoSpeciesRun& run = tables.runs[r];
@@ -534,8 +546,9 @@ void check_structure(const TwoSpeciesStructure& structure) {
 }
 
 template <class T>
-TwoSpeciesTables<T> make_two_species_tables(const TwoSpeciesStructure& structure, SpeciesStorage storage) {
-  return TableMaker<T>(structure, storage).make();
+TwoSpeciesTables<T> make_two_species_tables(const TwoSpeciesStructure& structure, SpeciesStorage storage,
+                                            Index fewest_dense) {
+  return TableMaker<T>(structure, storage, fewest_dense).make();
 }
 
 template <class T>
@@ -543,6 +556,10 @@ TwoSpeciesNorm measure_two_species(int threads, const TwoSpeciesTables<T>& table
   const TwoSpeciesGroup& last = tables.host.groups.back();
   TwoSpeciesNorm norm;
   norm.diagonal.assign(static_cast<std::size_t>(last.first_row + std::int64_t(last.lines) * last.line_rows), 0.0);
+  std::vector<SecondSums> of_second(tables.host.groups.size());
+  parallel_for(threads, static_cast<Index>(of_second.size()), [&](Index g, int) {
+    of_second[static_cast<std::size_t>(g)] = measure_second(tables, static_cast<std::uint32_t>(g));
+  });
   std::vector<double> largest(tables.lines.size());
   parallel_for(threads, static_cast<Index>(tables.lines.size()), [&](Index l, int) {
     const TwoSpeciesLine& line = tables.lines[static_cast<std::size_t>(l)];
@@ -550,7 +567,7 @@ TwoSpeciesNorm measure_two_species(int threads, const TwoSpeciesTables<T>& table
     std::vector<double> magnitudes(rows);
     RunSums<T> sums;
     double* const diagonal = norm.diagonal.data() + line.first_row;
-    measure_line(tables, static_cast<std::size_t>(l), sums, diagonal, magnitudes.data());
+    measure_line(tables, static_cast<std::size_t>(l), of_second[line.group], sums, diagonal, magnitudes.data());
     for (std::uint32_t i = 0; i < rows; ++i)
       largest[static_cast<std::size_t>(l)] =
           std::max(largest[static_cast<std::size_t>(l)], magnitudes[i] + std::abs(diagonal[i]));
@@ -561,7 +578,7 @@ TwoSpeciesNorm measure_two_species(int threads, const TwoSpeciesTables<T>& table
 
 #define TESSERA_INSTANTIATE(T)                                                                          \
   template struct TwoSpeciesTables<T>;                                                                  \
-  template TwoSpeciesTables<T> make_two_species_tables(const TwoSpeciesStructure&, SpeciesStorage);     \
+  template TwoSpeciesTables<T> make_two_species_tables(const TwoSpeciesStructure&, SpeciesStorage, Index); \
   template TwoSpeciesNorm measure_two_species(int, const TwoSpeciesTables<T>&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -30,10 +30,12 @@ struct TwoSpeciesTables {
 /// @throws InvalidArgument (TwoSpeciesOperator::build)
 void check_structure(const TwoSpeciesStructure& structure);
 
-/// Makes the lists of a checked structure.
+/// Makes the lists of a checked structure. `fewest_dense`: states of both sectors from which on a block of A or
+/// B may be dense with SpeciesStorage::automatic.
 /// @throws InvalidArgument for moves into one sector from several ones, and lists of 2^32 items or more
 template <class T>
-TwoSpeciesTables<T> make_two_species_tables(const TwoSpeciesStructure& structure, SpeciesStorage storage);
+TwoSpeciesTables<T> make_two_species_tables(const TwoSpeciesStructure& structure, SpeciesStorage storage,
+                                            Index fewest_dense);
 
 /// The diagonal of H, and the largest sum of magnitudes of a row.
 struct TwoSpeciesNorm {

@@ -40,24 +40,51 @@ struct TwoSpeciesSource {
   const T *x, *values;
 };
 
-/// The entries of a row times `jobs` jobs.
+/// Rows of a line that a thread adds to, one after the other, with the same jobs: they share the addresses, and
+/// find source rows in the cache that others have just read. As far as sums fit into registers.
+template <int count>
+constexpr int two_species_rows = count > 2 ? 1 : 4;
+
+/// `jobs` jobs of a run into rows first, first + step, ... of a line.
 template <int jobs, int count, bool aligned, class T>
-__device__ void add_jobs(const TwoSpeciesEntry* __restrict__ entries, std::uint32_t e, std::uint32_t end,
-                         const TwoSpeciesSource<T>* sources, std::int64_t ldx, int column, int left,
-                         T (&sum)[count]) {
+__device__ void add_jobs(const TwoSpeciesView<T>& tables, std::uint32_t list, std::uint32_t first, std::uint32_t step,
+                         std::uint32_t rows, const TwoSpeciesSource<T>* sources, std::int64_t ldx, int column, int left,
+                         T (&sum)[two_species_rows<count>][count]) {
   TwoSpeciesSource<T> source[jobs];
 #pragma unroll
   for (int j = 0; j < jobs; ++j) source[j] = {sources[j].x + column, sources[j].values};
-  for (; e < end; ++e) {
-    const TwoSpeciesEntry entry = entries[e];
-    const std::int64_t offset = std::int64_t(entry.row) * ldx;
 #pragma unroll
-    for (int j = 0; j < jobs; ++j) {
-      const T value = source[j].values[entry.value];
-      const auto x = RowPart<count, aligned, T>::load(source[j].x + offset, left);
+  for (int r = 0; r < two_species_rows<count>; ++r) {
+    const std::uint32_t i = first + r * step;
+    if (i >= rows) continue;
+    const std::uint32_t end = tables.begins[list + i + 1];
+    for (std::uint32_t e = tables.begins[list + i]; e < end; ++e) {
+      const TwoSpeciesEntry entry = tables.entries[e];
+      const std::int64_t offset = std::int64_t(entry.row) * ldx;
 #pragma unroll
-      for (int k = 0; k < count; ++k) sum[k] += value * x.values[k];
+      for (int j = 0; j < jobs; ++j) {
+        const T value = source[j].values[entry.value];
+        const auto x = RowPart<count, aligned, T>::load(source[j].x + offset, left);
+#pragma unroll
+        for (int k = 0; k < count; ++k) sum[r][k] += value * x.values[k];
+      }
     }
+  }
+}
+
+/// Addresses and values of a batch's jobs, into shared memory.
+template <class T>
+__device__ void load_batch(const TwoSpeciesView<T>& tables, const TwoSpeciesSources<T>& x, const TwoSpeciesBatch& batch,
+                           TwoSpeciesSource<T>* sources, T* shared_values) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  for (std::uint32_t j = batch.job_begin + warp; j < batch.job_end; j += two_species_threads / 32) {
+    const TwoSpeciesJob job = tables.jobs[j];
+    const T* values = tables.values + job.values;
+    if (job.shared != two_species_not_shared) {
+      for (std::uint32_t v = lane; v < job.places; v += 32) shared_values[job.shared + v] = values[v];
+      values = shared_values + job.shared;
+    }
+    if (lane == 0) sources[j - batch.job_begin] = {x.row(job.first_row), values};
   }
 }
 
@@ -73,46 +100,40 @@ __global__ void __launch_bounds__(two_species_threads)
   const std::uint32_t rows = tables.groups[line.group].line_rows;
   T* const to = y + (line.first_row - first_row) * ldy;
   const int thread = static_cast<int>(threadIdx.x), row = thread / lanes, column = count * (thread % lanes),
-            left = columns - column, rows_at_once = two_species_threads / lanes;
+            left = columns - column;
+  const std::uint32_t step = two_species_threads / lanes;
   for (std::uint32_t b = line.batch_begin; b < line.batch_end; ++b) {
     const TwoSpeciesBatch batch = tables.batches[b];
     __syncthreads();
-    for (std::uint32_t j = batch.job_begin + thread / 32; j < batch.job_end; j += two_species_threads / 32) {
-      const TwoSpeciesJob job = tables.jobs[j];
-      const T* values = tables.values + job.values;
-      if (job.shared != two_species_not_shared) {
-        for (std::uint32_t v = thread % 32; v < job.places; v += 32) shared_values[job.shared + v] = values[v];
-        values = shared_values + job.shared;
-      }
-      if (thread % 32 == 0) sources[j - batch.job_begin] = {x.row(job.first_row), values};
-    }
+    load_batch(tables, x, batch, sources, shared_values);
     __syncthreads();
-    if (row >= rows_at_once) continue;
-    for (std::uint32_t i = row; i < rows; i += rows_at_once) {
-      T sum[count] = {};
+    if (row >= step) continue;
+    for (std::uint32_t first = row; first < rows; first += two_species_rows<count> * step) {
+      T sum[two_species_rows<count>][count] = {};
       for (std::uint32_t r = line.run_begin; r < line.run_end; ++r) {
         const TwoSpeciesRun run = tables.runs[r];
         std::uint32_t j = run.job_begin > batch.job_begin ? run.job_begin : batch.job_begin;
         const std::uint32_t end = run.job_end < batch.job_end ? run.job_end : batch.job_end;
-        if (j >= end) continue;
-        const std::uint32_t e = tables.begins[run.list + i], e_end = tables.begins[run.list + i + 1];
-        if (e == e_end) continue;
         const auto add = [&]<int jobs>() {
-          add_jobs<jobs, count, aligned>(tables.entries, e, e_end, sources + (j - batch.job_begin), x.ld, column, left,
-                                         sum);
+          add_jobs<jobs, count, aligned>(tables, run.list, first, step, rows, sources + (j - batch.job_begin), x.ld,
+                                         column, left, sum);
         };
         for (; j + 4 <= end; j += 4) add.template operator()<4>();
-        if (end - j == 3)
+        if (j + 3 == end)
           add.template operator()<3>();
-        else if (end - j == 2)
+        else if (j + 2 == end)
           add.template operator()<2>();
-        else if (end - j == 1)
+        else if (j + 1 == end)
           add.template operator()<1>();
       }
-      T* const place = to + std::int64_t(i) * ldy + column;
 #pragma unroll
-      for (int k = 0; k < count; ++k)
-        if (k < left) place[k] += sum[k];
+      for (int r = 0; r < two_species_rows<count>; ++r) {
+        const std::uint32_t i = first + r * step;
+        T* const place = to + std::int64_t(i) * ldy + column;
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+          if (i < rows && k < left) place[k] += sum[r][k];
+      }
     }
   }
 }
