@@ -179,7 +179,9 @@ struct Hdf5File::Detail {
   void create_set(const std::string& name, const std::vector<hsize_t>& sizes) const {
     const Identifier space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose);
     const Identifier type(element_type<T>(), H5Tclose);
-    const Identifier set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+    const Identifier properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(properties, false);  // the same content makes the same file
+    const Identifier set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT),
                          H5Dclose);
     check_written(set >= 0);
     close_written(set);
