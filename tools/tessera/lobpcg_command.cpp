@@ -26,6 +26,7 @@
 #include "session.hpp"
 #include "shell_levels.hpp"
 #include "sparse_eigen_peer.hpp"
+#include "usage_error.hpp"
 
 namespace tessera::program {
 using namespace detail;
@@ -90,6 +91,8 @@ class LobpcgRun {
   void make_matrices() {
     session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
     rows_ = load_rows(session_, source_);
+    if (!options_.save_overlap.empty() && !rows_.b)
+      throw UsageError("--save-overlap", options_.save_overlap, "is not possible", "a problem with B");
     require_room();
     CsbOptions cut{.groups = options_.nd, .progress = shown_share(session_)};
     const double begin = now();
@@ -99,7 +102,7 @@ class LobpcgRun {
       save("matrix", options_.save_matrix, *a_, description_of(source_, rows_));
     cut.like = rows_.a.get();
     if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
-    if (!options_.save_overlap.empty()) save("overlap", options_.save_overlap, *b_, description_of_overlap());
+    if (!options_.save_overlap.empty()) save("overlap", options_.save_overlap, *b_, options_.overlap);
     problem_.a = a_.get();
     problem_.b = b_.get();
     solve_.count = options_.k;
@@ -110,12 +113,6 @@ class LobpcgRun {
     solve_.variant = options_.variant == "basic" ? LobpcgVariant::basic : LobpcgVariant::orthonormal;
     solve_.iterations = options_.iterations;
     solve_.seed = options_.common.seed;
-  }
-
-  std::string description_of_overlap() const {
-    if (!rows_.b)
-      throw InvalidArgument("--save-overlap", options_.save_overlap, "a problem with B, or no such file");
-    return options_.overlap;
   }
 
   void save(const char* what, const std::string& file, const CsbMatrix<V, T>& matrix,
