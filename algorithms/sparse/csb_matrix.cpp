@@ -7,8 +7,10 @@
 #include <optional>
 
 #include <tessera/algorithms/sparse/csb_products.hpp>
+#include <tessera/algorithms/sparse/csb_save.hpp>
 #include <tessera/algorithms/sparse/diagonal_tiles.hpp>
 #include <tessera/algorithms/sparse/family_orders.hpp>
+#include <tessera/algorithms/sparse/saved_matrix.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
@@ -29,11 +31,6 @@ Index usual_piece_bytes(const Runtime& runtime) {
   return std::max(on_cpus, runtime.info().gpu_memory_bytes / 8);
 }
 
-struct Piece {
-  CsbPieceContents contents;
-  Data data;
-};
-
 template <class V>
 Index bytes_of(const CsbPieceShape& shape) {
   return csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V)).total;
@@ -53,7 +50,9 @@ struct CsbMatrix<V, T>::Detail {
 
   Runtime& runtime;
   CsbPartition partition;
-  std::vector<Piece> pieces;
+  std::vector<CsbPiece> pieces;
+  CsbRowStructure structure;
+  Index piece_bytes = 0;
   std::optional<CsbProducts> products;
   std::vector<CsbDiagonalTiles> tiles;
   Index entries = 0;
@@ -63,6 +62,8 @@ struct CsbMatrix<V, T>::Detail {
   std::vector<Data> partial_data;
   Index partial_columns = 0;
 
+  template <class Source>
+  void make_pieces(Source& source);
   void exchange(const std::vector<CsbPieceContents>& mine);
   void make_products();
   CsbIndexBuilder<V> index_builder(const CsbProduct& product, std::span<const FamilyOrders> orders) const;
@@ -94,7 +95,7 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
 template <class V, class T>
 void CsbMatrix<V, T>::Detail::make_products() {
   std::vector<CsbPieceContents> contents;
-  for (const Piece& piece : pieces) contents.push_back(piece.contents);
+  for (const CsbPiece& piece : pieces) contents.push_back(piece.contents);
   products.emplace(runtime, partition, contents);
 }
 
@@ -104,7 +105,7 @@ CsbIndexBuilder<V> CsbMatrix<V, T>::Detail::index_builder(const CsbProduct& prod
   const CsbPieceContents& c = product.contents;
   std::deque<HostAccess> accesses;
   std::vector<CsbPieceView<V>> parts;
-  const auto add_part = [&](const Piece& part) {
+  const auto add_part = [&](const CsbPiece& part) {
     const CsbPieceShape& shape = part.contents.shape;
     accesses.emplace_back(part.data, HostAccess::Mode::read);
     parts.push_back(csb_view<V>(accesses.back().template array<const std::byte>().data(), shape.cell_count,
@@ -240,32 +241,46 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
       [&] { return made_of(runtime, rows, options); });
 }
 
+/// Makes the pieces of all ranks and fills those of this one. Source: a CsbPieceBuilder, or SavedPieces.
+template <class V, class T>
+template <class Source>
+void CsbMatrix<V, T>::Detail::make_pieces(Source& source) {
+  agree(runtime, 0, [&] {
+    source.count();
+    double bytes = 0;
+    for (const CsbPieceContents& c : source.pieces()) bytes += static_cast<double>(bytes_of<V>(c.shape));
+    require_host_memory("the matrix", bytes);
+  });
+  exchange(source.pieces());
+  agree(runtime, 0, [&] {
+    std::vector<std::unique_ptr<HostAccess>> accesses;
+    std::vector<std::byte*> memory;
+    // This rank's pieces are in the order of the source.
+    for (const CsbPiece& piece : pieces)
+      if (piece.data.local()) {
+        accesses.push_back(std::make_unique<HostAccess>(piece.data, HostAccess::Mode::write));
+        memory.push_back(accesses.back()->array<std::byte>().data());
+      }
+    source.place(memory);
+  });
+}
+
 template <class V, class T>
 CsbMatrix<V, T> CsbMatrix<V, T>::made_of(Runtime& runtime, const SymmetricRows& rows,
                                          const CsbOptions& options) {
-  const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes(runtime);
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options));
-  {
+  detail->piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes(runtime);
+  agree(runtime, 0,
+        [&] { detail->structure = CsbRowStructure(rows, *detail->partition.segments, runtime.rank()); });
+  WorkProgress progress(options.progress);
+  const auto* const saved = dynamic_cast<const SavedRows*>(&rows);
+  if (saved && SavedPieces<V>::fit(saved->file(), detail->partition, detail->piece_bytes)) {
+    SavedPieces<V> source(runtime, saved->file(), detail->partition, progress);
+    detail->make_pieces(source);
+  } else {
     // The builder frees its data about each cell before the indices need memory.
-    CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
-    agree(runtime, 0, [&] {
-      builder.count();
-      double bytes = 0;
-      for (const CsbPieceContents& c : builder.pieces()) bytes += static_cast<double>(bytes_of<V>(c.shape));
-      require_host_memory("the matrix", bytes);
-    });
-    detail->exchange(builder.pieces());
-    agree(runtime, 0, [&] {
-      std::vector<std::unique_ptr<HostAccess>> accesses;
-      std::vector<std::byte*> memory;
-      // This rank's pieces are in the order of the builder.
-      for (const Piece& piece : detail->pieces)
-        if (piece.data.local()) {
-          accesses.push_back(std::make_unique<HostAccess>(piece.data, HostAccess::Mode::write));
-          memory.push_back(accesses.back()->array<std::byte>().data());
-        }
-      builder.place(memory);
-    });
+    CsbPieceBuilder<V> source(runtime, rows, detail->partition, detail->piece_bytes, progress);
+    detail->make_pieces(source);
   }
   detail->make_products();
   detail->build_indices(rows);
@@ -273,7 +288,25 @@ CsbMatrix<V, T> CsbMatrix<V, T>::made_of(Runtime& runtime, const SymmetricRows& 
   detail->note_tiles();
   detail->bound_norm();
   detail->prefetch_indices();
+  agree(runtime, 0, [&] { progress.finish(); });
   return CsbMatrix(std::move(detail));
+}
+
+template <class V, class T>
+CsbMatrix<V, T> CsbMatrix<V, T>::load(Runtime& runtime, const std::string& path, const CsbOptions& options) {
+  return collectively(runtime, "CsbMatrix::load", options_hash(options), [&] {
+    std::optional<SavedRows> rows;
+    agree(runtime, 0, [&] { rows.emplace(SavedRows::open(path)); });
+    return build(runtime, *rows, options);
+  });
+}
+
+template <class V, class T>
+double CsbMatrix<V, T>::save(const std::string& path, const CsbSaveOptions& options) const {
+  const Detail& d = *detail_;
+  return collectively(d.runtime, "CsbMatrix::save", argument_hash(order()), [&] {
+    return save_csb<V>({d.runtime, d.partition, d.pieces, d.structure, d.piece_bytes}, path, options);
+  });
 }
 
 template <class V, class T>
@@ -317,7 +350,7 @@ void CsbMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const
 template <class V, class T>
 template <class Visit>
 void CsbMatrix<V, T>::Detail::visit_diagonal(const Visit& visit) const {
-  for (const Piece& piece : pieces) {
+  for (const CsbPiece& piece : pieces) {
     if (!piece.contents.diagonal_tiles || !piece.data.local()) continue;
     const HostAccess access(piece.data, HostAccess::Mode::read);
     const auto view = csb_view<V>(access.array<const std::byte>().data(), piece.contents.shape.cell_count,

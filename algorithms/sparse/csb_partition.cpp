@@ -7,6 +7,7 @@
 
 #include <tessera/algorithms/sparse/csb_cut.hpp>
 #include <tessera/algorithms/sparse/csb_partition.hpp>
+#include <tessera/algorithms/sparse/saved_matrix.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/host_memory.hpp>
@@ -52,7 +53,8 @@ namespace {
 std::uint64_t hash_of_rows(const SymmetricRows& rows, const CsbOptions& options) {
   const auto of_rows = [](const SymmetricRows& these) {
     const std::span<const Index> tiles = these.tiles();
-    return argument_hash(these.order(), tiles.size(),
+    const auto* const saved = dynamic_cast<const SavedRows*>(&these);
+    return argument_hash(these.order(), tiles.size(), saved ? saved->file().checksum() : 0,
                          hash_of({reinterpret_cast<const char*>(tiles.data()), tiles.size_bytes()}));
   };
   return argument_hash(of_rows(rows), of_rows(options.like ? *options.like : rows));
@@ -109,7 +111,10 @@ CsbPartition partition_of(const Runtime& runtime, const SymmetricRows& given, co
   agree(runtime, 0, [&] { hash = hash_of_rows(given, options); });
   agree(runtime, hash, [] {});
   const SymmetricRows& rows = options.like ? *options.like : given;
-  const RowSurvey survey(runtime, rows);
+  const auto* const saved = dynamic_cast<const SavedRows*>(&rows);
+  const std::shared_ptr<const RowSurvey> known =
+      saved ? saved->file().survey() : std::make_shared<const RowSurvey>(runtime, rows);
+  const RowSurvey& survey = *known;
   // Refuses a matrix that cannot fit before all of its entries are counted, which may take long: one of which
   // half, with float values, does not fit. Half, since the survey has seen some rows only.
   constexpr double least_bytes_of_entry = 8;
@@ -121,6 +126,7 @@ CsbPartition partition_of(const Runtime& runtime, const SymmetricRows& given, co
   CsbCut cut = cut_csb_rows(rows, options, survey, *sharing, usual.of_tile);
   CsbDeal deal = sharing->deal(survey, cut);
   CsbPartition partition;
+  partition.survey = known;
   partition.ranks = on.ranks;
   partition.domains_per_rank = sharing->domains_per_rank(cut.segment_count());
   partition.gpus_per_rank = on.gpus;

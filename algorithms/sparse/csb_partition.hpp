@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include <tessera/algorithms/sparse/row_survey.hpp>
 #include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/sparse_matrix.hpp>
 
@@ -24,6 +25,7 @@ struct CsbPartition {
   std::vector<int> sub_matrix;  ///< domain of the sub-matrix (I, J), I >= J, at I (I + 1) / 2 + J; its rank's
                                 ///< first one where GPUs multiply rows
   int ranks = 1, domains_per_rank = 1, gpus_per_rank = 0;
+  std::shared_ptr<const RowSurvey> survey;  ///< by which it was cut
 
   Index group_count() const noexcept { return static_cast<Index>(groups.size()) - 1; }
   Index group_of(Index segment) const noexcept;

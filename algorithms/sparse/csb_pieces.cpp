@@ -27,13 +27,24 @@ constexpr Index columns_of_lookup = 256;
 }  // namespace
 
 template <class V>
+void write_csb_head(const CsbPieceShape& shape, std::byte* memory) {
+  const CsbPieceSizes sizes = csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V));
+  const CsbPieceHeader header{shape.cell_count,    shape.entry_count, sizes.cells_offset,
+                              sizes.values_offset, sizes.rows_offset, sizes.columns_offset,
+                              sizeof(V),           shape.on_diagonal};
+  std::memcpy(memory, &header, sizeof header);
+}
+
+template <class V>
 CsbPieceBuilder<V>::CsbPieceBuilder(const Runtime& runtime, const SymmetricRows& rows,
-                                    const CsbPartition& partition, Index piece_bytes)
+                                    const CsbPartition& partition, Index piece_bytes, WorkProgress& progress)
     : runtime_(runtime),
       rows_(rows),
       partition_(partition),
       piece_bytes_(piece_bytes),
+      progress_(progress),
       band_(static_cast<std::size_t>(bands())) {
+  progress.set_whole(2 * rows.order());
   Index band = 0;
   for (Index column = 0; column < rows.order(); column += columns_of_lookup) {
     while (band_begin(band + 1) <= column) ++band;
@@ -109,7 +120,9 @@ void CsbPieceBuilder<V>::count() {
   for (Space& space : spaces) space.of_band.assign(static_cast<std::size_t>(bands()), 0);
   // From the last band, which has most columns.
   parallel_for(threads, bands(), [&](Index i, int thread) {
-    count_band(bands() - 1 - i, spaces[static_cast<std::size_t>(thread)]);
+    const Index band = bands() - 1 - i;
+    count_band(band, spaces[static_cast<std::size_t>(thread)]);
+    progress_.add(band_begin(band + 1) - band_begin(band), thread);
   });
   lay_out();
 }
@@ -249,11 +262,8 @@ void CsbPieceBuilder<V>::place(const std::vector<std::byte*>& memory) {
   std::vector<CsbPieceView<V>> views;
   for (std::size_t p = 0; p < contents_.size(); ++p) {
     const CsbPieceShape& shape = contents_[p].shape;
+    write_csb_head<V>(shape, memory[p]);
     const CsbPieceSizes sizes = csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V));
-    const CsbPieceHeader header{shape.cell_count,    shape.entry_count, sizes.cells_offset,
-                                sizes.values_offset, sizes.rows_offset, sizes.columns_offset,
-                                sizeof(V),           shape.on_diagonal};
-    std::memcpy(memory[p], &header, sizeof header);
     std::memcpy(memory[p] + sizes.cells_offset, cells_[p].data(), cells_[p].size() * sizeof(CsbCell));
     views.push_back(csb_view<V>(memory[p], shape.cell_count, shape.entry_count, shape.on_diagonal));
     std::vector<CsbCell>().swap(cells_[p]);
@@ -262,7 +272,9 @@ void CsbPieceBuilder<V>::place(const std::vector<std::byte*>& memory) {
   std::vector<Space> spaces(static_cast<std::size_t>(threads));
   for (Space& space : spaces) space.of_band.assign(static_cast<std::size_t>(bands()), -1);
   parallel_for(threads, bands(), [&](Index i, int thread) {
-    place_band(bands() - 1 - i, spaces[static_cast<std::size_t>(thread)], views);
+    const Index band = bands() - 1 - i;
+    place_band(band, spaces[static_cast<std::size_t>(thread)], views);
+    progress_.add(band_begin(band + 1) - band_begin(band), thread);
   });
 }
 
@@ -365,6 +377,8 @@ void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Index number, 
   space.slot.clear();
 }
 
+template void write_csb_head<float>(const CsbPieceShape&, std::byte*);
+template void write_csb_head<double>(const CsbPieceShape&, std::byte*);
 template class CsbPieceBuilder<float>;
 template class CsbPieceBuilder<double>;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/algorithms/sparse/csb_partition.hpp>
+#include <tessera/algorithms/sparse/work_progress.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 
 namespace tessera::detail {
@@ -17,6 +18,10 @@ struct CsbPieceContents {
   CsbPieceShape shape;
 };
 
+/// Writes the head of a piece, from its shape.
+template <class V>
+void write_csb_head(const CsbPieceShape& shape, std::byte* memory);
+
 /// Makes the pieces of one rank, in parallel, from two passes over its rows: the first counts the entries of
 /// every cell and so gives the sizes of all; the second places them. Nothing but the pieces grows with the
 /// entries.
@@ -24,7 +29,7 @@ template <class V>
 class CsbPieceBuilder {
  public:
   CsbPieceBuilder(const Runtime& runtime, const SymmetricRows& rows, const CsbPartition& partition,
-                  Index piece_bytes);
+                  Index piece_bytes, WorkProgress& progress);
 
   /// The first pass. @throws InvalidArgument for bad entries
   void count();
@@ -78,6 +83,7 @@ class CsbPieceBuilder {
   const SymmetricRows& rows_;
   const CsbPartition& partition_;
   Index piece_bytes_;
+  WorkProgress& progress_;  ///< of the rows of both passes
   std::vector<Band> band_;
   std::vector<std::uint32_t> band_of_columns_;  ///< where every 256th column is
   std::vector<CsbPieceContents> contents_;

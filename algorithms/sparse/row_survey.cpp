@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <tessera/algorithms/sparse/checked_entries.hpp>
 #include <tessera/algorithms/sparse/row_survey.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -44,13 +46,42 @@ RowSurvey::RowSurvey(const Runtime& runtime, const SymmetricRows& rows)
     });
   });
   runtime.all_reduce_sum(counts_.data(), static_cast<Index>(counts_.size()));
+  for (Index i = 0; i < cells_; ++i)
+    for (Index j = 0; j <= i; ++j)
+      counts_[static_cast<std::size_t>(i * cells_ + j)] *=
+          static_cast<double>(cell_begin(i + 1) - cell_begin(i)) / static_cast<double>(samples(i));
+  add_up();
+}
+
+RowSurvey::RowSurvey(Index order, std::vector<double> counts)
+    : order_(order),
+      cells_(std::min(order, max_cells)),
+      counts_(std::move(counts)),
+      work_(static_cast<std::size_t>(cells_ + 1)) {
+  const auto size = [&](Index cell) { return static_cast<double>(cell_begin(cell + 1) - cell_begin(cell)); };
+  bool possible = order > 0 && static_cast<Index>(counts_.size()) == count_of(order);
+  for (Index i = 0; possible && i < cells_; ++i)
+    for (Index j = 0; possible && j < cells_; ++j) {
+      const double count = counts_[static_cast<std::size_t>(i * cells_ + j)],
+                   most = j > i ? 0 : size(i) * size(j);
+      possible = count >= 0 && count <= most * (1 + 1e-12);
+    }
+  if (!possible)
+    throw InvalidArgument("counts", fmt::format("{} numbers", counts_.size()), "those of a survey");
+  add_up();
+}
+
+Index RowSurvey::count_of(Index order) noexcept {
+  const Index cells = std::min(order, max_cells);
+  return cells * cells;
+}
+
+void RowSurvey::add_up() {
   std::vector<double> work(static_cast<std::size_t>(cells_));
   for (Index i = 0; i < cells_; ++i) {
-    const double size = static_cast<double>(cell_begin(i + 1) - cell_begin(i));
-    work[static_cast<std::size_t>(i)] += size;
+    work[static_cast<std::size_t>(i)] += static_cast<double>(cell_begin(i + 1) - cell_begin(i));
     for (Index j = 0; j <= i; ++j) {
-      double& count = counts_[static_cast<std::size_t>(i * cells_ + j)];
-      count *= size / static_cast<double>(samples(i));
+      const double count = counts_[static_cast<std::size_t>(i * cells_ + j)];
       entries_ += count;
       work[static_cast<std::size_t>(i)] += count;
       work[static_cast<std::size_t>(j)] += count;

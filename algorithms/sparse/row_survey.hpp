@@ -15,7 +15,13 @@ class RowSurvey {
  public:
   /// Collective. @throws InvalidArgument for bad entries
   RowSurvey(const Runtime& runtime, const SymmetricRows& rows);
+  /// An earlier one: its counts(), for this order. @throws InvalidArgument for counts that no survey has
+  RowSurvey(Index order, std::vector<double> counts);
 
+  /// Stored entries of each cell, row-major; those above the diagonal are 0. With the order all that it knows.
+  const std::vector<double>& counts() const noexcept { return counts_; }
+  /// How many there are for a matrix of this order.
+  static Index count_of(Index order) noexcept;
   /// Stored entries.
   double entries() const noexcept { return entries_; }
   /// Entries of rows [begin, end) and columns [first, last), spread evenly in the cells.
@@ -31,6 +37,7 @@ class RowSurvey {
   Index cell_begin(Index cell) const noexcept { return order_ * cell / cells_; }
   Index cell_of(Index row) const noexcept;
   double work_before(Index row) const;
+  void add_up();
   Index order_, cells_;
   std::vector<double> counts_;  ///< cells x cells
   std::vector<double> work_;    ///< of the cells before each one

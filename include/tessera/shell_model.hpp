@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tessera/block_vectors.hpp>
@@ -26,6 +28,18 @@ struct ShellModelStates {
   std::vector<std::string> orbits;  ///< as 0d5/2, in the order of the `.sps` file
   std::vector<ShellModelState> states;
 };
+
+/// What is in the files that a shell model's options name, for where the files are not.
+struct ShellModelTexts {
+  std::optional<std::string>
+      interaction;  ///< of SparseGeneratorOptions::interaction, whose ending tells its format
+  std::optional<std::string> orbits;  ///< of SparseGeneratorOptions::orbits
+};
+
+/// make_sparse_generator for the kind `shell:...`, with texts in the place of files.
+/// @throws what make_sparse_generator throws; InputErrors have the file's name
+SparseGenerator make_shell_model(std::string_view kind, const SparseGeneratorOptions& options,
+                                 const ShellModelTexts& texts);
 
 /// Whether a matrix is that of a shell model.
 bool is_shell_model(const SparseGenerator& generator) noexcept;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -117,6 +118,16 @@ struct CsbOptions {
   /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x,
   /// whose vectors are A's. Its own tiles do not count, nor do V and T.
   const SymmetricRows* like = nullptr;
+  /// Called while the matrix is built or read, by the thread that builds it, with the share of this rank's work
+  /// that is done: never less than before, and 1 at the end. Ranks may have different ones, or none. What it
+  /// throws ends the build on all ranks.
+  std::function<void(double)> progress{};
+};
+
+/// What CsbMatrix::save writes beside the matrix.
+struct CsbSaveOptions {
+  std::string description{};               ///< any text: SavedRows::description. Rank 0's counts
+  std::function<void(double)> progress{};  ///< CsbOptions::progress, of the bytes that are written
 };
 
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
@@ -137,7 +148,21 @@ class CsbMatrix final : public SymmetricOperator<T> {
   /// Builds the matrix, in parallel, from rows that every rank can make: each rank makes what it holds.
   /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, and bad
   /// options; RuntimeError where a rank's part does not fit into its host's memory
+  ///
+  /// Of SavedRows (saved_rows.hpp) that are cut as they were saved, in pieces of this size, the pieces are read
+  /// where they belong, by each rank its own; else the rows are read twice, in bands.
   static CsbMatrix build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options = {});
+  /// Builds the matrix that `save` has written, with any number of ranks, workers and GPUs, other options and
+  /// another V. Every rank reads the file, and must be able to.
+  /// @throws InputError for a file that cannot be read, is none of save's, or is damaged, and for values that V
+  /// does not hold; InvalidArgument for bad options, and where the ranks see different files
+  static CsbMatrix load(Runtime& runtime, const std::string& path, const CsbOptions& options = {});
+  /// Writes the stored half, its cut, its rows' tiles and families into an HDF5 file (docs/guide/input_output.md):
+  /// V and 4 bytes an entry. Rank 0 writes; the others send it their pieces in parts. Until all is written the
+  /// path has the old file, or none. Collective.
+  /// @returns the bytes of the entries
+  /// @throws InputError on all ranks, for a path that cannot be written, and a full disk
+  double save(const std::string& path, const CsbSaveOptions& options = {}) const;
 
   /// Rows of the matrix.
   Index order() const override;

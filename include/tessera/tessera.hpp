@@ -30,6 +30,7 @@
 #include <tessera/panel_vectors.hpp>
 #include <tessera/preconditioners.hpp>
 #include <tessera/runtime.hpp>
+#include <tessera/saved_rows.hpp>
 #include <tessera/scf.hpp>
 #include <tessera/sequence.hpp>
 #include <tessera/sparse_matrix.hpp>

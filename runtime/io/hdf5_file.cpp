@@ -34,6 +34,15 @@ hid_t real_type(double) {
 hid_t real_type(Index) {
   return H5Tcopy(H5T_NATIVE_INT64);
 }
+hid_t real_type(std::uint8_t) {
+  return H5Tcopy(H5T_NATIVE_UINT8);
+}
+hid_t real_type(std::uint16_t) {
+  return H5Tcopy(H5T_NATIVE_UINT16);
+}
+hid_t real_type(std::uint32_t) {
+  return H5Tcopy(H5T_NATIVE_UINT32);
+}
 
 template <class T>
 hid_t element_type() {
@@ -49,9 +58,19 @@ hid_t element_type() {
   }
 }
 
+/// Without locks: several ranks read a file at once, where HDF5's locks of readers may be in each other's way. Who
+/// writes a file replaces it as a whole (output_file.hpp).
+hid_t read_access() {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
+  H5Pset_file_locking(access, false, true);
+#endif
+  return access;
+}
+
 template <class T>
 std::string type_name() {
-  if constexpr (std::is_same_v<T, Index>)
+  if constexpr (std::is_integral_v<T>)
     return "integer";
   else
     return std::string(1, type_letter<T>);
@@ -59,7 +78,7 @@ std::string type_name() {
 
 template <class T>
 constexpr ElementKind kind_of() {
-  if constexpr (std::is_same_v<T, Index>) return ElementKind::integer;
+  if constexpr (std::is_integral_v<T>) return ElementKind::integer;
   return is_complex<T> ? ElementKind::complex : ElementKind::real;
 }
 
@@ -160,7 +179,9 @@ struct Hdf5File::Detail {
   void create_set(const std::string& name, const std::vector<hsize_t>& sizes) const {
     const Identifier space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose);
     const Identifier type(element_type<T>(), H5Tclose);
-    const Identifier set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+    const Identifier properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_obj_track_times(properties, false);  // the same content makes the same file
+    const Identifier set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT),
                          H5Dclose);
     check_written(set >= 0);
     close_written(set);
@@ -196,7 +217,8 @@ Hdf5File Hdf5File::open(const std::string& path) {
     throw InputError(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
   detail->check(S_ISREG(status.st_mode), "is not a regular file, as HDF5 needs");
   detail->file_bytes = static_cast<Index>(status.st_size);
-  detail->file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const Identifier access(read_access(), H5Pclose);
+  detail->file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   detail->check(detail->file >= 0, "cannot be read, or is not an HDF5 file");
   return Hdf5File(std::move(detail));
 }
@@ -331,6 +353,28 @@ Index Hdf5File::length(const std::string& name) {
   return length;
 }
 
+template <class T>
+Hdf5Place Hdf5File::place(const std::string& name) {
+  const QuietErrors quiet;
+  Hdf5Place place;
+  detail_->with_vector(name, kind_of<T>(), [&](const Identifier& set, Index elements) {
+    const Identifier type(H5Dget_type(set), H5Tclose), wanted(element_type<T>(), H5Tclose),
+        properties(H5Dget_create_plist(set), H5Pclose);
+    if (H5Tequal(type, wanted) <= 0)
+      detail_->check_set(
+          name, fmt::format("has other elements than {} bytes each, in this machine's order", sizeof(T)));
+    if (elements == 0) return;
+    const haddr_t begin = H5Dget_offset(set);
+    if (H5Pget_layout(properties) != H5D_CONTIGUOUS || begin == HADDR_UNDEF)
+      detail_->check_set(name, "is packed, or in chunks, which no file that Tessera writes is");
+    const Index bytes = elements * static_cast<Index>(sizeof(T));
+    if (bytes > detail_->file_bytes || begin > static_cast<haddr_t>(detail_->file_bytes - bytes))
+      detail_->check_set(name, "goes on behind the end of the file");
+    place = {static_cast<Index>(begin), elements};
+  });
+  return place;
+}
+
 #define TESSERA_INSTANTIATE(T)                                                                 \
   template void Hdf5File::create_array<T>(const std::string&, Index, Index);                   \
   template void Hdf5File::write_columns<T>(const std::string&, Index, Index, const T*, Index); \
@@ -343,5 +387,17 @@ Index Hdf5File::length(const std::string& name) {
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 TESSERA_INSTANTIATE(Index)
 #undef TESSERA_INSTANTIATE
+
+#define TESSERA_INSTANTIATE(T)                                                           \
+  template void Hdf5File::create_array<T>(const std::string&, Index, Index);             \
+  template void Hdf5File::write_elements<T>(const std::string&, Index, Index, const T*); \
+  template void Hdf5File::read_elements<T>(const std::string&, Index, Index, T*);        \
+  template Hdf5Place Hdf5File::place<T>(const std::string&);
+TESSERA_INSTANTIATE(std::uint8_t)
+TESSERA_INSTANTIATE(std::uint16_t)
+TESSERA_INSTANTIATE(std::uint32_t)
+#undef TESSERA_INSTANTIATE
+template Hdf5Place Hdf5File::place<float>(const std::string&);
+template Hdf5Place Hdf5File::place<double>(const std::string&);
 
 }  // namespace tessera::detail

@@ -18,7 +18,14 @@ struct Hdf5Shape {
   bool single = false;  ///< floating-point numbers that float holds
 };
 
-/// An HDF5 file of dense arrays of scalars or of Index (64-bit integers). A rows x columns matrix is a data
+/// Where the elements of a vector stand in its file, one after the other.
+struct Hdf5Place {
+  Index begin = 0;  ///< byte of the file; 0 for a vector without elements
+  Index count = 0;  ///< elements
+};
+
+/// An HDF5 file of dense arrays of scalars or of Index (64-bit integers); vectors may have unsigned integers of 8,
+/// 16 and 32 bits, too. A rows x columns matrix is a data
 /// set of shape (columns, rows): HDF5 is row-major, so that each column of ours is contiguous, and
 /// `file["name"][k]` in h5py is column k. A complex number is the compound {double r, i} (float in single
 /// precision) that h5py and NumPy read as complex. Errors are InputErrors.
@@ -58,6 +65,11 @@ class Hdf5File {
   void read_elements(const std::string& name, Index first, Index count, T* a);
   /// Elements of a vector.
   Index length(const std::string& name);
+  /// Of a vector that stands in the file as it would in memory, so that it can be read without HDF5 (which has
+  /// one thread at a time).
+  /// @throws InputError for elements of another type than T, for packed data and data in chunks
+  template <class T>
+  Hdf5Place place(const std::string& name);
   /// A stack of rows x columns matrices: a data set of shape (count, columns, rows), so that
   /// `file["name"][k][j]` in h5py is column j of matrix k.
   template <class T>

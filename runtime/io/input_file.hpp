@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tessera/types.hpp>
@@ -38,6 +39,8 @@ class TextLines {
  public:
   /// @throws InputError
   explicit TextLines(const std::string& path);
+  /// Of a text that was read before; `name`: for messages.
+  TextLines(const std::string& name, std::string text) : path_(name), text_(std::move(text)) {}
   /// False after the last one. The view holds as long as this object.
   bool next(std::string_view& line);
   /// Of the line that `next` has returned, from 1.

@@ -21,4 +21,21 @@ void expect_refused(const std::string& name, const Call& call) {
   }
 }
 
+/// Expects the call to throw an InputError that names the file and the line and contains the
+/// reason.
+template <class Call>
+void expect_input_error(const Call& call, const std::string& file, Index line, const std::string& reason) {
+  try {
+    call();
+    ADD_FAILURE() << "no error: " << reason;
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.file(), file);
+    EXPECT_EQ(error.line(), line) << error.what();
+    const std::string text = error.what();
+    EXPECT_NE(text.find(reason), std::string::npos) << text;
+    EXPECT_EQ(text.find(file), 0u) << text;
+    EXPECT_EQ(text.find(file + ": " + file), std::string::npos) << text;
+  }
+}
+
 }  // namespace tessera::test

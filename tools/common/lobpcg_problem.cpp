@@ -8,8 +8,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/sparse_matrix.hpp>
+#include <tessera/saved_rows.hpp>
 
+#include "saved_problem.hpp"
 #include "usage_error.hpp"
 
 namespace tessera::program {
@@ -29,27 +30,35 @@ void validate(const SparseSource& source) {
                                  interaction, source.generate));
 }
 
-SparseGenerator load_rows(Session& session, const SparseSource& source) {
-  SparseGenerator made;
+namespace {
+
+std::shared_ptr<const SymmetricRows> rows_of_file(const std::string& path) {
+  if (path.ends_with(".h5")) return std::make_shared<SavedRows>(SavedRows::open(path));
+  return std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(path));
+}
+
+}  // namespace
+
+SparseProblem load_rows(Session& session, const SparseSource& source) {
+  SparseProblem made;
   session.together([&] {
     if (source.matrix.empty())
-      made = naming_options([&] {
-        return make_sparse_generator(
-            source.generate,
-            {.seed = source.seed,
-             .interaction = source.used_interaction(),
-             .orbits = source.orbits,
-             .excitation =
-                 source.excitation < 0 ? std::nullopt : std::optional(static_cast<int>(source.excitation))});
-      });
+      static_cast<SparseGenerator&>(made) =
+          naming_options([&] { return make_sparse_generator(source.generate, generator_options(source)); });
     else
-      made.a = std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(source.matrix));
+      made.a = rows_of_file(source.matrix);
+    if (source.of_shell_model()) {
+      made.shell_model = made;
+      made.kind = source.generate;
+      made.interaction = source.used_interaction();
+    }
+    if (source.saved()) restore_shell_model(source.matrix, made);
     if (made.a->order() < 1) throw InputError(source.matrix, 0, "is of order 0");
     if (source.overlap.empty()) return;
     if (made.b)
       throw InvalidArgument("--overlap", source.overlap,
                             fmt::format("a matrix that has no B yet ({} has)", source.generate));
-    made.b = std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(source.overlap));
+    made.b = rows_of_file(source.overlap);
     if (made.b->order() != made.a->order())
       throw InputError(
           source.overlap, 0,

@@ -28,6 +28,8 @@ struct SparseSource {
 
   const std::string& name() const { return matrix.empty() ? generate : matrix; }
   bool of_shell_model() const { return generate.starts_with("shell:"); }
+  /// A matrix that CsbMatrix::save has written.
+  bool saved() const { return matrix.ends_with(".h5"); }
   /// The interaction, or its default if none is given.
   std::string used_interaction() const { return interaction.empty() ? "random" : interaction; }
 };
@@ -35,9 +37,17 @@ struct SparseSource {
 /// Checks that the given options can be combined. @throws UsageError
 void validate(const SparseSource& source);
 
+/// The matrices, and of which shell model they are.
+struct SparseProblem : SparseGenerator {
+  SparseGenerator shell_model;    ///< its lists and rows; a is null for another matrix
+  std::string kind, interaction;  ///< of the shell model: `shell:28Si`, and the interaction's name
+
+  bool of_shell_model() const { return shell_model.a != nullptr; }
+};
+
 /// Reads or generates the matrices on every rank.
 /// @throws Error on all ranks
-SparseGenerator load_rows(Session& session, const SparseSource& source);
+SparseProblem load_rows(Session& session, const SparseSource& source);
 
 /// Number of entries in both triangles of a matrix that stores only one of them; collective.
 template <class V, class T>

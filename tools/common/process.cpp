@@ -3,6 +3,7 @@
 #include "process.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -78,6 +79,13 @@ void Progress::stage(const std::string& text) {
   std::lock_guard lock(mutex_);
   text_ = text;
   since_ = now();
+  done_ = -1;
+}
+
+void Progress::share(double done) {
+  if (!active_) return;
+  std::lock_guard lock(mutex_);
+  done_ = done;
 }
 
 void Progress::done() {
@@ -94,7 +102,9 @@ void Progress::run() {
     changed_.wait_for(lock, std::chrono::milliseconds(250));
     const double seconds = now() - since_;
     if (stop_ || text_.empty() || seconds < 1) continue;
-    std::fputs(fmt::format("\r\033[K{} ({:.0f} s)", text_, seconds).c_str(), stderr);
+    // Rounded down: 100 % is what is done.
+    const std::string share = done_ < 0 ? "" : fmt::format("{:.0f} %, ", std::floor(100 * done_));
+    std::fputs(fmt::format("\r\033[K{} ({}{:.0f} s)", text_, share, seconds).c_str(), stderr);
     std::fflush(stderr);
     shown_ = true;
   }

@@ -42,7 +42,8 @@ extern std::atomic<void (*)(int code)> abort_ranks;
 /// no file gets their descriptors.
 void guard_process();
 
-/// Prints on stderr which stage is running, if it takes longer than a second. Only on a terminal;
+/// Prints on stderr which stage is running, and how much of it is done if that is known, if it takes longer than a
+/// second. Only on a terminal;
 /// the line is removed at the end.
 class Progress {
  public:
@@ -53,6 +54,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   /// Starts a stage, with its description.
   void stage(const std::string& text);
+  /// The share of the stage that is done, from 0 to 1: shown in percent. From any thread.
+  void share(double done);
   /// Removes the line.
   void done();
 
@@ -62,7 +65,7 @@ class Progress {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string text_;
-  double since_ = 0;
+  double since_ = 0, done_ = -1;  ///< -1: the share is not known
   bool shown_ = false, stop_ = false;
   std::thread thread_;
 };

@@ -22,9 +22,11 @@
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "residual_plot.hpp"
+#include "saved_problem.hpp"
 #include "session.hpp"
 #include "shell_levels.hpp"
 #include "sparse_eigen_peer.hpp"
+#include "usage_error.hpp"
 
 namespace tessera::program {
 using namespace detail;
@@ -89,13 +91,18 @@ class LobpcgRun {
   void make_matrices() {
     session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
     rows_ = load_rows(session_, source_);
+    if (!options_.save_overlap.empty() && !rows_.b)
+      throw UsageError("--save-overlap", options_.save_overlap, "is not possible", "a problem with B");
     require_room();
-    CsbOptions cut{.groups = options_.nd};
+    CsbOptions cut{.groups = options_.nd, .progress = shown_share(session_)};
     const double begin = now();
     a_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.a, cut));
     build_seconds_ = now() - begin;
+    if (!options_.save_matrix.empty())
+      save("matrix", options_.save_matrix, *a_, description_of(source_, rows_));
     cut.like = rows_.a.get();
     if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
+    if (!options_.save_overlap.empty()) save("overlap", options_.save_overlap, *b_, options_.overlap);
     problem_.a = a_.get();
     problem_.b = b_.get();
     solve_.count = options_.k;
@@ -108,6 +115,12 @@ class LobpcgRun {
     solve_.seed = options_.common.seed;
   }
 
+  void save(const char* what, const std::string& file, const CsbMatrix<V, T>& matrix,
+            const std::string& description) {
+    session_.progress().stage(fmt::format("saving the {}", what));
+    saved_.push_back(save_matrix(session_, file, matrix, description));
+  }
+
   /// Checks the memory for the vectors and for the peer's dense matrices, before the matrix is
   /// built.
   void require_room() const {
@@ -116,7 +129,7 @@ class LobpcgRun {
     double needed = 0;
     if (!runtime_.any_gpus())
       needed = lobpcg_memory(order / runtime_.size(), block, rows_.b != nullptr, sizeof(T));
-    if (source_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
+    if (rows_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
       needed += order * static_cast<double>(options_.k) * (sizeof(T) == 4 ? 12 : 8);
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
     require_memory(runtime_, "lobpcg", needed);
@@ -166,6 +179,7 @@ class LobpcgRun {
                     source_.name(), rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(), row,
                     format_bytes(a_->stored_bytes()), sizeof(V) == 4 ? "float" : "double",
                     format_seconds(build_seconds_)));
+    describe_files(report_, source_, *rows_.a, build_seconds_, saved_);
     if (!rows_.spectrum.text.empty()) report_.lines.emplace_back("spectrum", rows_.spectrum.text);
     report_.lines.emplace_back(
         "solver", fmt::format("{} {}, {}, tolerance {:g} {}, preconditioner {}, vectors in {}", options_.k,
@@ -314,9 +328,10 @@ class LobpcgRun {
   }
 
   void find_states(const LobpcgResult<T>& result) {
-    if (!source_.of_shell_model() || !options_.quantum_numbers || result.values.empty()) return;
+    if (!rows_.of_shell_model() || !options_.quantum_numbers || result.values.empty()) return;
     session_.progress().stage("angular momenta");
-    states_ = shell_model_states(runtime_, rows_, result.vectors, static_cast<Index>(result.values.size()));
+    states_ = shell_model_states(runtime_, rows_.shell_model, result.vectors,
+                                 static_cast<Index>(result.values.size()));
   }
 
   void add_results(const LobpcgResult<T>& result) {
@@ -360,13 +375,15 @@ class LobpcgRun {
   void write_levels(const LobpcgResult<T>& result) {
     if (options_.levels.empty()) return;
     if (!states_) {
-      report_.results.emplace_back("levels", "not written: there are no eigenpairs");
+      report_.results.emplace_back("levels", rows_.of_shell_model()
+                                                 ? "not written: there are no eigenpairs"
+                                                 : "not written: the matrix is of no shell model");
       return;
     }
     // `shell:48Cr:0` with `gx1a.int`: 48Cr-0_gx1a
-    std::string nucleus = options_.generate.substr(options_.generate.find(':') + 1);
+    std::string nucleus = rows_.kind.substr(rows_.kind.find(':') + 1);
     std::replace(nucleus.begin(), nucleus.end(), ':', '-');
-    std::string name = nucleus + "_" + std::filesystem::path(source_.used_interaction()).stem().string();
+    std::string name = nucleus + "_" + std::filesystem::path(rows_.interaction).stem().string();
     std::replace(name.begin(), name.end(), ' ', '_');
     write_text("writing the levels", options_.levels,
                levels_text(options_.levels, result.values, *states_, name));
@@ -402,9 +419,10 @@ class LobpcgRun {
   Runtime& runtime_;
   Report report_;
   std::unique_ptr<SparseEigenPeer> peer_;
-  SparseGenerator rows_;
+  SparseProblem rows_;
   std::unique_ptr<CsbMatrix<V, T>> a_, b_;
   double build_seconds_ = 0;
+  std::vector<SavedFile> saved_;
   std::optional<ShellModelStates> states_;  ///< of the last run
   std::unique_ptr<Preconditioner<T>> preconditioner_;
   const ChebyshevPreconditioner<T>* chebyshev_ = nullptr;

@@ -6,6 +6,7 @@
 #include "lobpcg_problem.hpp"
 #include "options.hpp"
 #include "output_files.hpp"
+#include "saved_problem.hpp"
 #include "table_parts.hpp"
 
 namespace tessera::program {
@@ -14,11 +15,13 @@ namespace {
 
 void add_problem(OptionTable& table, LobpcgProgramOptions& options) {
   table.group("Problem");
-  table.text("--matrix", options.matrix, "FILE", "symmetric matrix A, Matrix Market, may be gzipped")
+  table
+      .text("--matrix", options.matrix, "FILE",
+            "symmetric matrix A, Matrix Market, may be gzipped, or what --save-matrix wrote (.h5)")
       .at_place("FILE")
-      .reads(FileFormat::matrix_market);
+      .reads(FileFormat::matrix_market_or_hdf5);
   table.text("--overlap", options.overlap, "FILE", "positive definite B of A x = lambda B x")
-      .reads(FileFormat::matrix_market);
+      .reads(FileFormat::matrix_market_or_hdf5);
   add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
   table.integer("--k", options.k, 1, 32, "wanted eigenpairs, at most n / 5");
   table.flag("--largest", options.largest, "the largest eigenvalues").by_default("the smallest");
@@ -78,22 +81,29 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.text("--output", options.output, "PREFIX",
              "write PREFIX_values.mtx and PREFIX_vectors.mtx, or one HDF5 file if PREFIX ends in .h5");
   table.text("--plot", options.plot, "FILE", "draw the residuals' history, SVG");
-  const auto of_shell_model = [&options] { return source_of(options).of_shell_model(); };
+  table.text("--save-matrix", options.save_matrix, "FILE",
+             "write A as it is cut and stored, for --matrix: HDF5, FILE ends in .h5");
+  table.text("--save-overlap", options.save_overlap, "FILE", "write B in the same way, for --overlap");
+  const auto of_shell_model = [&options] {
+    return source_of(options).of_shell_model() || source_of(options).saved();
+  };
   table
       .yes_no("--quantum-numbers", options.quantum_numbers,
               "J, T, parity and the nucleons in each orbit, of each state of a shell model: every rank holds "
               "all vectors for it")
-      .needs(of_shell_model, "--generate shell:...");
+      .needs(of_shell_model, "--generate shell:... or a saved matrix");
   table
       .text("--levels", options.levels, "FILE",
             "write the levels of a shell model as KSHELL's summary has them, or, if FILE ends in .res, as "
             "BIGSTICK's results")
-      .needs(of_shell_model, "--generate shell:...");
+      .needs(of_shell_model, "--generate shell:... or a saved matrix");
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("A.mtx.gz --overlap B.mtx.gz --k 3 --shift 0 --output modes",
                 "the lowest modes of a positive definite pair of files");
   table.example("--generate shell:28Si --k 8 --plot residuals.svg", "the lowest levels of a nucleus");
+  table.example("--generate shell:48Cr --save-matrix 48Cr.h5 --iterations 0",
+                "make and save a matrix, which --matrix 48Cr.h5 reads later");
   table.example("--generate laplacian2d:300:200 --k 4 --preconditioner chebyshev --degree 12",
                 "a polynomial of the matrix as its preconditioner");
   return table;
@@ -113,6 +123,8 @@ void validate(const LobpcgProgramOptions& options) {
                      fmt::format("at least k = {}", options.k));
   require_eigenpairs_writable(options.output, true);
   if (!options.plot.empty()) require_writable("--plot", options.plot);
+  require_matrix_writable("--save-matrix", options.save_matrix);
+  require_matrix_writable("--save-overlap", options.save_overlap);
   if (options.levels.empty()) return;
   require_writable("--levels", options.levels);
   if (!options.quantum_numbers)

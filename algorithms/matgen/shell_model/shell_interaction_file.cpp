@@ -24,7 +24,8 @@ bool is_comment(std::string_view word) noexcept {
 /// The lines of a text file that are not empty and no comments, as words; a comment may end a line.
 class WordLines {
  public:
-  explicit WordLines(const std::string& path) : lines_(path) {}
+  WordLines(const std::string& path, const FileText& text)
+      : lines_(text ? TextLines(path, *text) : TextLines(path)) {}
 
   /// False at the end of the file.
   bool next() {
@@ -194,8 +195,8 @@ void read_kshell_element(WordLines& lines, const KshellOrbits& orbits, ShellInte
 
 }  // namespace
 
-ShellInteraction read_kshell_interaction(const std::string& path) {
-  WordLines lines(path);
+ShellInteraction read_kshell_interaction(const std::string& path, const FileText& text) {
+  WordLines lines(path, text);
   const KshellOrbits orbits = read_kshell_orbits(lines);
   ShellInteraction interaction(orbits.orbits);
   interaction.separate_nucleons();
@@ -219,8 +220,8 @@ ShellInteraction read_kshell_interaction(const std::string& path) {
   return interaction;
 }
 
-std::vector<ShellOrbit> read_shell_orbits(const std::string& path) {
-  WordLines lines(path);
+std::vector<ShellOrbit> read_shell_orbits(const std::string& path, const FileText& text) {
+  WordLines lines(path, text);
   lines.require_next("the word 'iso'");
   if (lines.words()[0] != "iso" || lines.words().size() != 1)
     lines.fail("the first line is not 'iso': only the same orbits for protons and neutrons are known");
@@ -242,9 +243,10 @@ std::vector<ShellOrbit> read_shell_orbits(const std::string& path) {
   return orbits;
 }
 
-ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits) {
+ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits,
+                                        const FileText& text) {
   ShellInteraction interaction(std::move(orbits));
-  WordLines lines(path);
+  WordLines lines(path, text);
   const int count = read_head(lines, interaction), last = static_cast<int>(interaction.orbits().size());
   std::set<std::array<int, 6>> seen;
   for (int k = 0; k < count; ++k) {

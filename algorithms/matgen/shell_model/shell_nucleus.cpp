@@ -13,6 +13,7 @@
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
 #include <tessera/error.hpp>
+#include <tessera/shell_model.hpp>
 
 namespace tessera::detail {
 
@@ -67,17 +68,18 @@ void require_orbits_of(Shell shell, const std::vector<ShellOrbit>& found, const 
     throw InvalidArgument(argument, file, "a file with the orbits of the shell that the kind names");
 }
 
-ShellInteraction make_interaction(Shell shell, const SparseGeneratorOptions& options) {
+ShellInteraction make_interaction(Shell shell, const SparseGeneratorOptions& options,
+                                  const ShellModelTexts& texts) {
   if (options.interaction.ends_with(".snt")) {
     if (!options.orbits.empty())
       throw InvalidArgument("orbits", options.orbits, "none: an .snt file has its own orbits");
-    ShellInteraction read = read_kshell_interaction(options.interaction);
+    ShellInteraction read = read_kshell_interaction(options.interaction, texts.interaction);
     require_orbits_of(shell, read.orbits(), "interaction", options.interaction);
     return read;
   }
   std::vector<ShellOrbit> orbits = shell == Shell::pf ? pf_shell_orbits() : sd_shell_orbits();
   if (!options.orbits.empty()) {
-    orbits = read_shell_orbits(options.orbits);
+    orbits = read_shell_orbits(options.orbits, texts.orbits);
     require_orbits_of(shell, orbits, "orbits", options.orbits);
   } else if (shell == Shell::of_file) {
     throw InvalidArgument("orbits", "", "the path of an .sps file");
@@ -90,7 +92,7 @@ ShellInteraction make_interaction(Shell shell, const SparseGeneratorOptions& opt
                           "random, pairing, pairing-quadrupole, or the path of an .int or .snt file");
   if (options.orbits.empty())
     throw InvalidArgument("orbits", "", "the path of the .sps file that belongs to the .int file");
-  return read_shell_interaction(options.interaction, std::move(orbits));
+  return read_shell_interaction(options.interaction, std::move(orbits), texts.interaction);
 }
 
 /// The pairing interaction's lowest state has all nucleons in pairs and the smallest isospin T that such
@@ -102,9 +104,8 @@ double paired_energy(const std::vector<ShellOrbit>& orbits, int protons, int neu
   return -0.5 * (n * (4 * half_degeneracy + 6 - n) / 4 - t * (t + 1));
 }
 
-}  // namespace
-
-SparseGenerator shell_model_generator(const KindArguments& arguments, const SparseGeneratorOptions& options) {
+SparseGenerator shell_model_of(const KindArguments& arguments, const SparseGeneratorOptions& options,
+                               const ShellModelTexts& texts) {
   arguments.require_count(1, 5);
   Nucleus nucleus{};
   Index next = 2;  // the argument after the nucleus
@@ -126,7 +127,7 @@ SparseGenerator shell_model_generator(const KindArguments& arguments, const Spar
     arguments.fail("2M even for an even number of particles, odd for an odd one");
   const int parity = !arguments.has(next + 1) ? 0 : arguments.choice(next + 1, "+", "-", false) ? -1 : 1;
 
-  ShellInteraction interaction = make_interaction(nucleus.shell, options);
+  ShellInteraction interaction = make_interaction(nucleus.shell, options, texts);
   const std::vector<ShellOrbit> orbits = interaction.orbits();
   if (options.excitation && std::all_of(orbits.begin(), orbits.end(), [&](const ShellOrbit& orbit) {
         return orbit.weight == orbits.front().weight;
@@ -150,4 +151,23 @@ SparseGenerator shell_model_generator(const KindArguments& arguments, const Spar
   return made;
 }
 
+}  // namespace
+
+SparseGenerator shell_model_generator(const KindArguments& arguments, const SparseGeneratorOptions& options) {
+  return shell_model_of(arguments, options, {});
+}
+
 }  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
+SparseGenerator make_shell_model(std::string_view kind, const SparseGeneratorOptions& options,
+                                 const ShellModelTexts& texts) {
+  const KindArguments arguments(kind);
+  if (arguments.name() != "shell") throw InvalidArgument("kind", kind, "shell:NUCLEUS");
+  return shell_model_of(arguments, options, texts);
+}
+
+}  // namespace tessera

@@ -2,52 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-
 #include <gtest/gtest.h>
 #include <tests/algorithms/block_sparse/dense_reference.hpp>
-#include <unistd.h>
+#include <tests/support/expect_refused.hpp>
+#include <tests/support/temporary_file.hpp>
 
 #include <tessera/block_sparse_files.hpp>
 
 /// Checks of writing block-sparse matrices to files and reading them back. All functions are
 /// collective.
 namespace tessera::test {
-
-/// A file that only this test uses and whose path all ranks know; rank 0 removes it at the end.
-class TemporaryFile {
- public:
-  TemporaryFile(const Runtime& runtime, const std::string& ending) : runtime_(runtime) {
-    static int number = 0;
-    Index process = ::getpid();
-    runtime.broadcast(&process, sizeof process, 0);
-    path_ = (std::filesystem::temp_directory_path() /
-             ("tessera_" + std::to_string(process) + "_" + std::to_string(++number) + ending))
-                .string();
-  }
-  TemporaryFile(const Runtime& runtime, const std::string& ending, const std::string& text)
-      : TemporaryFile(runtime, ending) {
-    if (runtime.rank() == 0) std::ofstream(path_, std::ios::binary) << text;
-    runtime.barrier();
-  }
-  ~TemporaryFile() {
-    runtime_.barrier();
-    std::error_code ignored;
-    if (runtime_.rank() == 0) std::filesystem::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-  std::string text() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
- private:
-  const Runtime& runtime_;
-  std::string path_;
-};
 
 inline BlockSizes sizes_of(const BlockLayout& layout) {
   return {{layout.rows->sizes().begin(), layout.rows->sizes().end()},
@@ -113,23 +77,6 @@ void check_hdf5(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed)
   expect_same(a, back, true);
   expect_same_in_other_layouts(
       a, seed, true, [&](const BlockLayout& other) { return read_hdf5<T>(runtime, file.path(), other); });
-}
-
-/// Expects the call to throw an InputError that names the file and the line and contains the
-/// reason.
-template <class Call>
-void expect_input_error(const Call& call, const std::string& file, Index line, const std::string& reason) {
-  try {
-    call();
-    ADD_FAILURE() << "no error: " << reason;
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.file(), file);
-    EXPECT_EQ(error.line(), line) << error.what();
-    const std::string text = error.what();
-    EXPECT_NE(text.find(reason), std::string::npos) << text;
-    EXPECT_EQ(text.find(file), 0u) << text;
-    EXPECT_EQ(text.find(file + ": " + file), std::string::npos) << text;
-  }
 }
 
 }  // namespace tessera::test

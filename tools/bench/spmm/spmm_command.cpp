@@ -16,6 +16,7 @@
 #include "machine_limits.hpp"
 #include "program_main.hpp"
 #include "rows_peer.hpp"
+#include "saved_problem.hpp"
 #include "session.hpp"
 #include "spmm_options.hpp"
 
@@ -53,8 +54,9 @@ class SpmmRunner {
   void make_matrix() {
     session_.progress().stage("making the matrix");
     rows_ = load_rows(session_, source_);
-    a_ = std::make_unique<CsbMatrix<V, T>>(
-        CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd, .segments = options_.segments}));
+    a_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(
+        runtime_, *rows_.a,
+        {.groups = options_.nd, .segments = options_.segments, .progress = shown_share(session_)}));
     whole_entries_ = whole_entries(*a_);
     x_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     y_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
@@ -235,7 +237,7 @@ class SpmmRunner {
   Index columns_;
   Report report_;
   std::unique_ptr<RowsPeer<T>> peer_;
-  SparseGenerator rows_;
+  SparseProblem rows_;
   std::unique_ptr<CsbMatrix<V, T>> a_;
   Index whole_entries_ = 0;
   BlockVectors<T> x_, y_;

@@ -13,9 +13,11 @@ OptionTable option_table(SpmmBenchOptions& options) {
       "bench_spmm",
       "products of a sparse symmetric matrix and a few vectors, beside the machine's copy rate");
   table.group("Problem");
-  table.text("--matrix", options.matrix, "FILE", "symmetric matrix, Matrix Market, may be gzipped")
+  table
+      .text("--matrix", options.matrix, "FILE",
+            "symmetric matrix, Matrix Market, may be gzipped, or saved by tessera lobpcg (.h5)")
       .at_place("FILE")
-      .reads(FileFormat::matrix_market);
+      .reads(FileFormat::matrix_market_or_hdf5);
   add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
   table.integer("--columns", options.columns, 1, 32, "vectors");
   add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
