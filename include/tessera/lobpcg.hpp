@@ -27,7 +27,13 @@
 ///   if (!r) return fail(r.status().message());
 namespace tessera {
 
-/// How the Rayleigh-Ritz problem is made.
+/// How the space grows that the eigenvectors are taken from.
+enum class EigenMethod {
+  lobpcg,                ///< the last step alone is remembered: [X W P], the least memory
+  generalized_davidson,  ///< GD+k: a basis of `basis` columns, restarted thick: fewer products, and more work and
+                         ///< memory for vectors (Stathopoulos, SIAM J. Sci. Comput. 29 (2007) 481)
+};
+/// How the Rayleigh-Ritz problem of LOBPCG is made.
 enum class LobpcgVariant {
   orthonormal,  ///< X and P are kept orthonormal, and W, or what the step makes of it: a standard
                 ///< Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Duersch et
@@ -76,10 +82,15 @@ struct LobpcgStep {
 /// How a problem is solved.
 struct LobpcgOptions {
   Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
-  Index block = 0;  ///< vectors of the block, >= count, at most 32, three times as many (and the constraints)
+  /// How the space grows.
+  EigenMethod method = EigenMethod::lobpcg;
+  Index block = 0;  ///< LOBPCG: vectors of the block, >= count, at most 32, three times as many (and the constraints)
                     ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
                     ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
-                    ///< wanted eigenvalues from the others, also multiple ones
+                    ///< wanted eigenvalues from the others, also multiple ones. Otherwise the most columns that
+                    ///< A is multiplied with in an iteration, at most 32; 0: count, at most 8
+  Index basis = 0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block, at most
+                    ///< 128 and n less the constraints; 0: 64, more where these bounds need it
   /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)

@@ -89,6 +89,7 @@ class LobpcgRun {
   void make_matrices() {
     session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
     rows_ = load_rows(session_, source_);
+    set_solver();
     require_room();
     CsbOptions cut{.groups = options_.nd};
     const double begin = now();
@@ -98,8 +99,13 @@ class LobpcgRun {
     if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
     problem_.a = a_.get();
     problem_.b = b_.get();
+  }
+
+  void set_solver() {
     solve_.count = options_.k;
     solve_.block = options_.block;
+    solve_.method = options_.method == "gd" ? EigenMethod::generalized_davidson : EigenMethod::lobpcg;
+    solve_.basis = options_.basis;
     solve_.end = options_.largest ? EigenEnd::largest : EigenEnd::smallest;
     solve_.tolerance = options_.tolerance > 0 ? options_.tolerance : sizeof(T) == 4 ? 1e-4 : 1e-8;
     solve_.norm = norm_of(options_.norm);
@@ -112,10 +118,11 @@ class LobpcgRun {
   /// built.
   void require_room() const {
     const double order = static_cast<double>(rows_.a->order());
-    const Index block = options_.block > 0 ? options_.block : usual_lobpcg_block(runtime_, options_.k);
+    LobpcgOptions sized = solve_;
+    choose_sizes(runtime_, rows_.a->order(), 0, sized);
     double needed = 0;
     if (!runtime_.any_gpus())
-      needed = lobpcg_memory(order / runtime_.size(), block, rows_.b != nullptr, sizeof(T));
+      needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
     if (source_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
       needed += order * static_cast<double>(options_.k) * (sizeof(T) == 4 ? 12 : 8);
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);

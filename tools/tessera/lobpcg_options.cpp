@@ -30,8 +30,16 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
     return [&options, name] { return options.preconditioner == name; };
   };
   table.group("Solver");
-  table.integer("--block", options.block, 1, 32, "vectors that are iterated, at least k")
-      .chosen("3/2 k or so, with GPUs a multiple of 8", 0);
+  table.word("--method", options.method, {"gd", "lobpcg"},
+             "generalized Davidson with a deep basis (GD+k), or LOBPCG, whose basis is [X W P]");
+  table
+      .integer("--block", options.block, 1, 32,
+               "gd: the most columns that A is multiplied with in an iteration; lobpcg: vectors that are "
+               "iterated, at least k")
+      .chosen("k, at most 8; lobpcg: 3/2 k or so, with GPUs a multiple of 8", 0);
+  table.integer("--basis", options.basis, 3, 128, "the most columns of the basis, at least k + 2 BLOCK")
+      .chosen("64 or more", 0)
+      .needs([&options] { return options.method != "lobpcg"; }, "another method than lobpcg");
   table
       .real("--tol", options.tolerance, real_above_0(),
             "a pair has converged when its residual is this small")
@@ -108,7 +116,7 @@ void validate(const LobpcgProgramOptions& options) {
   validate(source_of(options));
   if (options.vectors_type == 'f' && options.storage == 'd')
     throw UsageError("--vectors-type", "f", "is not possible", "d, with --storage d");
-  if (options.block > 0 && options.block < options.k)
+  if (options.method == "lobpcg" && options.block > 0 && options.block < options.k)
     throw UsageError("--block", fmt::to_string(options.block), "is too small",
                      fmt::format("at least k = {}", options.k));
   require_eigenpairs_writable(options.output, true);
