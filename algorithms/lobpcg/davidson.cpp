@@ -47,10 +47,10 @@ class DavidsonLoop final : public EigenLoop<T> {
 
   DavidsonSizes sizes_;
   SearchBasis<T> basis_;
-  Index first_ = 0;                ///< X and R hold the pairs from this one on
-  Index directions_ = 0;           ///< W holds directions of that many of these, 0: not yet
-  bool x_current_ = false;         ///< X are Ritz vectors of the present basis
-  std::vector<double> measured_;   ///< Ritz value of each pair when its residual was measured
+  Index first_ = 0;               ///< X and R hold the pairs from this one on
+  Index directions_ = 0;          ///< W holds directions of that many of these, 0: not yet
+  bool x_current_ = false;        ///< X are Ritz vectors of the present basis
+  std::vector<double> measured_;  ///< Ritz value of each pair when its residual was measured
 };
 
 /// A V keeps the rounding errors of all products since they were made, which grow in Ritz vectors: to less than
@@ -94,7 +94,8 @@ bool DavidsonLoop<T>::measure_residuals() {
   for (bool again = false;; again = true) {
     make_residuals_from(s_.locked);
     // Before it is known which pairs have converged: the host looks at that meanwhile.
-    if (this->preconditions_at_once() && !again) precondition_residuals(std::min(sizes_.targets, pairs() - first_));
+    if (this->preconditions_at_once() && !again)
+      precondition_residuals(std::min(sizes_.targets, pairs() - first_));
     ResidualNorms found;
     const std::vector<double> values(s_.ritz_values.begin() + first_, s_.ritz_values.end());
     if (!this->measure(on_.tasks.wait_for_norms(), values, found)) return this->end_without_residuals();
@@ -127,8 +128,8 @@ void DavidsonLoop<T>::make_residuals_from(Index first) {
   directions_ = 0;
   basis_.ritz_vectors(s_.x, first, pairs());
   x_current_ = true;
-  on_.tasks.residual(s_.x, s_.r, std::span<const double>(s_.ritz_values).subspan(static_cast<std::size_t>(first)),
-                     0);
+  on_.tasks.residual(s_.x, s_.r,
+                     std::span<const double>(s_.ritz_values).subspan(static_cast<std::size_t>(first)), 0);
 }
 
 /// W := T R of the first columns.

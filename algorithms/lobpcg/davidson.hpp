@@ -9,7 +9,8 @@ namespace tessera::detail {
 
 /// Columns of the generalized Davidson method's vectors, from resolved options.
 struct DavidsonSizes {
-  Index vectors = 0;  ///< pairs whose residuals are looked at, and start vectors: count, or the block if larger
+  Index vectors =
+      0;  ///< pairs whose residuals are looked at, and start vectors: count, or the block if larger
   Index targets = 0;  ///< of these, the most that get a new direction in a step: the block
   BasisSizes basis;
 };

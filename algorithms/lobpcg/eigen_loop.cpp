@@ -25,8 +25,9 @@ EigenLoop<T>::EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const
 template <class T>
 LobpcgResult<T> EigenLoop<T>::solve() {
   Preconditioner<T>* const preconditioner = problem_.preconditioner;
-  // A guess of all wanted vectors tells where the end is.
-  if (preconditioner && problem_.guess_count < options_.count && preconditioner->asks_for_the_end())
+  // A guess of all wanted vectors tells where the end is, and a deep basis finds it as soon as this would.
+  if (preconditioner && problem_.guess_count < options_.count && options_.method == EigenMethod::lobpcg &&
+      preconditioner->asks_for_the_end())
     expect_wanted_end(sequence_, problem_, options_, s_.multiplications);
   if (!start(on_, s_))
     refuse("constraints", "linearly dependent or not finite", "linearly independent vectors");

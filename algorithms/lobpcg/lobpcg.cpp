@@ -63,8 +63,7 @@ bool LobpcgLoop<T>::measure_residuals() {
 template <class T>
 LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
                              const LobpcgOptions& resolved) {
-  if (resolved.method == EigenMethod::generalized_davidson)
-    return solve_davidson(runtime, problem, resolved);
+  if (resolved.method == EigenMethod::generalized_davidson) return solve_davidson(runtime, problem, resolved);
   return LobpcgLoop<T>(runtime, problem, resolved).solve();
 }
 

@@ -166,9 +166,9 @@ void choose_sizes(const Runtime& runtime, Index n, Index constraints, LobpcgOpti
 
 template <class T>
 std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
-  return argument_hash(options.count, options.method, options.block, options.basis, options.end, options.tolerance, options.norm,
-                       options.variant, options.iterations, options.lock, options.seed,
-                       problem.constraint_count, problem.guess_count, problem.b == nullptr,
+  return argument_hash(options.count, options.method, options.block, options.basis, options.end,
+                       options.tolerance, options.norm, options.variant, options.iterations, options.lock,
+                       options.seed, problem.constraint_count, problem.guess_count, problem.b == nullptr,
                        problem.preconditioner == nullptr, options.monitor == nullptr);
 }
 

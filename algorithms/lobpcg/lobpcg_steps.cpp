@@ -196,17 +196,17 @@ bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s) {
   return on.options.variant == LobpcgVariant::basic || s.ritz_steps % interval == interval - 1;
 }
 
-#define TESSERA_INSTANTIATE(T)                                             \
-  template struct LobpcgContext<T>;                                        \
-  template LobpcgState<T> new_state(LobpcgContext<T>&);                    \
-  template bool start(LobpcgContext<T>&, LobpcgState<T>&);                 \
-  template void restart(LobpcgContext<T>&, LobpcgState<T>&);               \
-  template void multiply_b(LobpcgContext<T>&, const ProductBlock<T>&);     \
-  template void multiply(LobpcgContext<T>&, LobpcgState<T>&);              \
+#define TESSERA_INSTANTIATE(T)                                                             \
+  template struct LobpcgContext<T>;                                                        \
+  template LobpcgState<T> new_state(LobpcgContext<T>&);                                    \
+  template bool start(LobpcgContext<T>&, LobpcgState<T>&);                                 \
+  template void restart(LobpcgContext<T>&, LobpcgState<T>&);                               \
+  template void multiply_b(LobpcgContext<T>&, const ProductBlock<T>&);                     \
+  template void multiply(LobpcgContext<T>&, LobpcgState<T>&);                              \
   template void precondition(LobpcgContext<T>&, LobpcgState<T>&, std::span<const double>); \
-  template void make_residuals(LobpcgContext<T>&, LobpcgState<T>&, Index); \
-  template void make_directions(LobpcgContext<T>&, LobpcgState<T>&);       \
-  template FreshResiduals verify(LobpcgContext<T>&, LobpcgState<T>&);      \
+  template void make_residuals(LobpcgContext<T>&, LobpcgState<T>&, Index);                 \
+  template void make_directions(LobpcgContext<T>&, LobpcgState<T>&);                       \
+  template FreshResiduals verify(LobpcgContext<T>&, LobpcgState<T>&);                      \
   template bool projects_all(const LobpcgContext<T>&, const LobpcgState<T>&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -27,8 +27,8 @@ class Orthonormaliser {
  public:
   /// @param z orthonormal to each other; or, the first columns, with a Gram matrix of this Cholesky factor
   /// (rank 0 alone needs it)
-  Orthonormaliser(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& block, std::vector<BasisPart<T>> z,
-                  const SmallMatrix& factor, const OrthonormalGoal& goal)
+  Orthonormaliser(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& block,
+                  std::vector<BasisPart<T>> z, const SmallMatrix& factor, const OrthonormalGoal& goal)
       : on_(on), s_(s), block_(block), z_(std::move(z)), factor_(factor), goal_(goal) {
     const double unit = precision<T>;
     // After an accepted round without `strict` vectors are orthonormal to 1e-3 at least.
@@ -216,10 +216,10 @@ StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, 
   return Orthonormaliser<T>(on, s, group, std::move(before), {}, {.strict = true}).run();
 }
 
-#define TESSERA_INSTANTIATE(T)                                             \
-  template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&); \
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&);                           \
   template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&, std::vector<BasisPart<T>>, \
-                                      const SmallMatrix&, bool); \
+                                      const SmallMatrix&, bool);                                     \
   template StepOutcome orthonormalise_constraints(LobpcgContext<T>&, LobpcgState<T>&, ProductBlock<T>&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

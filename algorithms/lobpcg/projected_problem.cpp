@@ -80,12 +80,11 @@ struct UnitColumns {
 };
 
 UnitColumns unit_columns(const SmallMatrix& w_w, const OrthonormalRules& rules) {
-  constexpr double underflow = 1e-290, max_square = 1e200;
+  constexpr double underflow = 1e-290;
   UnitColumns columns;
   for (Index j = 0; j < w_w.cols; ++j) {
     const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
-    columns.in_range = columns.in_range && std::max(1.0, rules.norm) * w_w(j, j) <= max_square &&
-                       std::min(1.0, rules.norm) * w_w(j, j) >= 1 / max_square;
+    columns.in_range = columns.in_range && within_range(w_w(j, j), rules.norm);
     if (!(w_w(j, j) > std::max(underflow, least))) continue;
     columns.kept.push_back(j);
     columns.scale.push_back(1 / std::sqrt(w_w(j, j)));
@@ -227,6 +226,11 @@ void keep_directions(const BasisProblem& problem, const StandardProblem& standar
 }
 
 }  // namespace
+
+bool within_range(double square, double norm) {
+  constexpr double max_square = 1e200;
+  return std::max(1.0, norm) * square <= max_square && std::min(1.0, norm) * square >= 1 / max_square;
+}
 
 OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
                                    const OrthonormalRules& rules) {

@@ -9,6 +9,9 @@
 /// and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
 namespace tessera::detail {
 
+/// Neither w^T B w = `square` nor w^T A w overflows or underflows, `norm` that of A relative to B.
+bool within_range(double square, double norm);
+
 /// How exact vectors are, and which orthogonality they need.
 struct OrthonormalRules {
   double unit = 0;    ///< rounding of the vectors' elements
@@ -87,20 +90,20 @@ ShownByStart shown_by_start(const SmallMatrix& a, const SmallMatrix& aw, const S
 struct BasisProblem {
   SmallMatrix matrix, gram;  ///< V^T A V and V^T B V, symmetric; V's columns have about unit length
   Index pairs = 0;           ///< wanted Ritz pairs
-  SmallMatrix previous;      ///< coefficients of the last step's vectors that a restart keeps, too; of the first
-                             ///< columns of V, those of the last step
-  bool restarts = false;     ///< V is to become smaller after this step
+  SmallMatrix previous;   ///< coefficients of the last step's vectors that a restart keeps, too; of the first
+                          ///< columns of V, those of the last step
+  bool restarts = false;  ///< V is to become smaller after this step
 };
 struct BasisStep {
   Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored
   std::vector<double> values;      ///< of the pairs, ascending
   double norm = 0;                 ///< the largest magnitude of all eigenvalues of the projected problem
-  double growth = 1;               ///< at least 1 / sqrt(least eigenvalue of the Gram matrix): factor by which
-                                   ///< rounding errors of V may have grown in Ritz vectors;
-                                   ///< infinite without a good Gram matrix
-  SmallMatrix coefficients;        ///< X := V coefficients
-  SmallMatrix kept;                ///< at a restart V := V kept: the pairs first, B-orthonormal ...
-  SmallMatrix kept_matrix;         ///< ... and V^T A V of that
+  double growth = 1;         ///< at least 1 / sqrt(least eigenvalue of the Gram matrix): factor by which
+                             ///< rounding errors of V may have grown in Ritz vectors;
+                             ///< infinite without a good Gram matrix
+  SmallMatrix coefficients;  ///< X := V coefficients
+  SmallMatrix kept;          ///< at a restart V := V kept: the pairs first, B-orthonormal ...
+  SmallMatrix kept_matrix;   ///< ... and V^T A V of that
 
   template <class Visit>
   void each_field(const Visit& visit) {

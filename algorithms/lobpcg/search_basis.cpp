@@ -17,7 +17,7 @@ constexpr std::size_t gram_blocks = 3;
 /// Inner products of all of `left` with all of `right`.
 template <class T>
 std::vector<GramJob<T>> basis_gram_jobs(const std::vector<BlockColumns<T>>& left,
-                                  const std::vector<BlockColumns<T>>& right) {
+                                        const std::vector<BlockColumns<T>>& right) {
   std::vector<GramJob<T>> jobs;
   for (std::size_t k = 0; k < left.size(); k += gram_blocks) {
     const auto end = std::min(left.size(), k + gram_blocks);
@@ -144,25 +144,27 @@ typename SearchBasis<T>::Outcome SearchBasis<T>::project(const LobpcgState<T>& s
                                                          const std::vector<SmallMatrix>& sums, Index first,
                                                          Index end) const {
   Outcome outcome;
+  bool in_range = true;
   const Index w = s.w.columns, size = columns_ + w;
   const std::size_t of_start = s.fresh ? 2 : 0;
   const SmallMatrix all = stacked(sums.data(), sums.size() - of_start);
   const SmallMatrix a = all.block(0, 0, size, w), b = all.block(0, w, size, w);
   for (Index j = 0; j < w; ++j) {
     const double square = b(columns_ + j, j);
-    outcome.step.positive = outcome.step.positive && square > 0;
+    // Vectors that are to be orthonormal have lengths of about 1, unless B has them in its null space.
+    outcome.step.positive = outcome.step.positive && square > (s.w_orthonormal ? 0.1 : 0);
     outcome.step.finite = outcome.step.finite && std::isfinite(square);
+    in_range = in_range && within_range(square, s.projected_norm);
     outcome.scale.push_back(1 / std::sqrt(square));
   }
   outcome.step.growth = HUGE_VAL;
-  if (!outcome.step.positive || !outcome.step.finite) return outcome;
+  if (!outcome.step.positive || !outcome.step.finite || !(in_range || s.w_orthonormal)) return outcome;
   if (of_start > 0)
     outcome.shown = shown_by_start(a.block(columns_, 0, w, w), sums[sums.size() - 2], sums[sums.size() - 1]);
   const SmallMatrix none;
   outcome.matrix = bordered(columns_ > 0 ? matrix_ : none, a, outcome.scale, on_.sign());
   outcome.gram = bordered(columns_ > 0 ? gram_ : none, b, outcome.scale, 1);
-  BasisProblem problem{
-      .matrix = outcome.matrix, .gram = outcome.gram, .pairs = sizes_.pairs, .previous = {}};
+  BasisProblem problem{.matrix = outcome.matrix, .gram = outcome.gram, .pairs = sizes_.pairs, .previous = {}};
   problem.restarts = size + sizes_.spaces > sizes_.most;
   if (problem.restarts && columns_ > 0) {
     const Index last = std::min(end, coefficients_.cols);

@@ -52,7 +52,8 @@ class SearchBasis {
   using Part = BlockVectors<T> ProductBlock<T>::*;
   struct Outcome;
 
-  Outcome project(const LobpcgState<T>& s, const std::vector<SmallMatrix>& sums, Index first, Index end) const;
+  Outcome project(const LobpcgState<T>& s, const std::vector<SmallMatrix>& sums, Index first,
+                  Index end) const;
   std::vector<BlockColumns<T>> columns_of(Part part) const;
   void append(const ProductBlock<T>& w, const std::vector<double>& scale);
   void shrink(const BasisStep& step);
@@ -62,8 +63,8 @@ class SearchBasis {
   BasisSizes sizes_;
   std::vector<ProductBlock<T>> blocks_;
   Index columns_ = 0, restarts_ = 0;
-  SmallMatrix matrix_, gram_;   ///< V^T A V with the sign of what is minimised, V^T B V; on rank 0
-  SmallMatrix coefficients_;    ///< of the Ritz vectors
+  SmallMatrix matrix_, gram_;  ///< V^T A V with the sign of what is minimised, V^T B V; on rank 0
+  SmallMatrix coefficients_;   ///< of the Ritz vectors
   std::vector<double> values_;
   double growth_ = 1, step_growth_ = 1;
 };

@@ -123,7 +123,8 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
     for (const auto& [block, first, columns] : outputs) {
       if (columns == 0) continue;
       const Data& piece = block->segment(s);
-      task.outputs[next++] = {keeps_others || is_input(block) ? add_to(piece) : overwrite(piece), first, columns};
+      task.outputs[next++] = {keeps_others || is_input(block) ? add_to(piece) : overwrite(piece), first,
+                              columns};
     }
     sequence_.insert(task, {.priority = priority, .gpu = segments_->gpu(s)});
   }

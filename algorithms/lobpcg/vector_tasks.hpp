@@ -45,7 +45,9 @@ struct BasisPart {
   BlockColumns<T> vectors() const { return {&block->v, first, columns}; }
   BlockColumns<T> a_products() const { return {&block->av, first, columns}; }
   /// V itself where B is the identity.
-  BlockColumns<T> b_products() const { return {block->bv.count() > 0 ? &block->bv : &block->v, first, columns}; }
+  BlockColumns<T> b_products() const {
+    return {block->bv.count() > 0 ? &block->bv : &block->v, first, columns};
+  }
 };
 
 /// Sums over all rows and ranks of inner products, left^T right.

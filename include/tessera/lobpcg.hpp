@@ -84,13 +84,15 @@ struct LobpcgOptions {
   Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
   /// How the space grows.
   EigenMethod method = EigenMethod::lobpcg;
-  Index block = 0;  ///< LOBPCG: vectors of the block, >= count, at most 32, three times as many (and the constraints)
-                    ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
-                    ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
-                    ///< wanted eigenvalues from the others, also multiple ones. Otherwise the most columns that
-                    ///< A is multiplied with in an iteration, at most 32; 0: count, at most 8
-  Index basis = 0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block, at most
-                    ///< 128 and n less the constraints; 0: 64, more where these bounds need it
+  Index block =
+      0;  ///< LOBPCG: vectors of the block, >= count, at most 32, three times as many (and the constraints)
+          ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
+          ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
+          ///< wanted eigenvalues from the others, also multiple ones. Otherwise the most columns that
+          ///< A is multiplied with in an iteration, at most 32; 0: count, at most 8
+  Index basis =
+      0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block, at most
+          ///< 128 and n less the constraints; 0: 64, more where these bounds need it
   /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)

@@ -44,12 +44,13 @@ TYPED_TEST(DeepBasis, AgreesWithLapackForAllSizes) {
       const std::vector<double> all =
           generalized ? lapack_eigenvalues(dense(a), dense(b)) : lapack_eigenvalues(dense(a));
       for (const EigenEnd end : {EigenEnd::smallest, EigenEnd::largest})
-        for (const auto& [count, block, basis] : {std::tuple<Index, Index, Index>{1, 0, 0},
-                                                  {3, 1, 5},
-                                                  {3, 2, 0},
-                                                  {2, 5, 16},
-                                                  {n / 5, 0, 0},
-                                                  {std::min<Index>(n / 5, 30), std::min<Index>(n / 5, 30), 0}}) {
+        for (const auto& [count, block, basis] :
+             {std::tuple<Index, Index, Index>{1, 0, 0},
+              {3, 1, 5},
+              {3, 2, 0},
+              {2, 5, 16},
+              {n / 5, 0, 0},
+              {std::min<Index>(n / 5, 30), std::min<Index>(n / 5, 30), 0}}) {
           SCOPED_TRACE(fmt::format("n {} B {} largest {} count {} block {} basis {}", n, generalized,
                                    end == EigenEnd::largest, count, block, basis));
           const auto result = lobpcg(this->runtime(), {.a = &op, .b = generalized ? &mass : nullptr},
@@ -118,7 +119,8 @@ TEST_F(Davidson, OneProductOfTheTargetsAnIteration) {
       EXPECT_EQ(result.columns_multiplied, sum);
       for (std::size_t i = 1; i + 1 < op.columns.size(); ++i) {
         const std::vector<double>& residuals = result.history[i - 1].residuals;
-        const auto open = std::count_if(residuals.begin(), residuals.end(), [](double r) { return r > 1e-8; });
+        const auto open =
+            std::count_if(residuals.begin(), residuals.end(), [](double r) { return r > 1e-8; });
         EXPECT_EQ(op.columns[i], std::min<Index>(block, lock ? open : 5)) << i;
       }
     }
@@ -142,8 +144,7 @@ TEST_F(Davidson, DegenerateSpectra) {
   const auto op = operator_of<double>(runtime(), grid, 2);
   for (const Index count : {2, 3, 6})
     for (const Index block : {1, 2, 6}) {
-      const auto result =
-          lobpcg(runtime(), {.a = &op}, {.count = count, .method = davidson, .block = block});
+      const auto result = lobpcg(runtime(), {.a = &op}, {.count = count, .method = davidson, .block = block});
       SCOPED_TRACE(fmt::format("count {} block {}", count, block));
       expect_values(result, grid_values(16), 1e-10);
       expect_eigenpairs<double>(result, grid, nullptr, 1.6e-7, 1e-11);
@@ -160,8 +161,8 @@ TEST_F(Davidson, DegenerateSpectra) {
   const SparseRows a = diagonal(clusters);
   const auto close = operator_of<double>(runtime(), a, 2);
   for (const Index count : {2, 4}) {
-    const auto result =
-        lobpcg(runtime(), {.a = &close}, {.count = count, .method = davidson, .block = 4, .tolerance = 1e-12});
+    const auto result = lobpcg(runtime(), {.a = &close},
+                               {.count = count, .method = davidson, .block = 4, .tolerance = 1e-12});
     expect_values(result, clusters, 2e-10 * 202);
     expect_eigenpairs<double>(result, a, nullptr, 1e-9, 1e-11);
   }
@@ -173,14 +174,15 @@ TEST_F(Davidson, StartsOfAllKinds) {
   const auto solve_from = [&](Index columns, const std::function<double(Index, Index)>& element) {
     const auto guess = vectors_of<double>(runtime(), op.segments(), columns, element);
     auto result = lobpcg(runtime(), {.a = &op, .guess = &guess, .guess_count = columns},
-                               {.count = 4, .method = davidson, .iterations = 2000});
+                         {.count = 4, .method = davidson, .iterations = 2000});
     expect_values(result, values(), 1e-10);
     expect_eigenpairs<double>(result, a, nullptr, 8e-8, 1e-11);
     return result;
   };
   solve_from(4, [](Index, Index) { return 0; });
   solve_from(3, [](Index i, Index) { return random_uniform(3, 0, i, 0); });
-  solve_from(4, [](Index i, Index j) { return random_uniform(3, 0, i, j) * std::pow(10.0, 20.0 * double(j)); });
+  solve_from(4,
+             [](Index i, Index j) { return random_uniform(3, 0, i, j) * std::pow(10.0, 20.0 * double(j)); });
   EXPECT_LE(solve_from(4, [](Index i, Index j) { return laplacian_vector(n, i, j + 1); }).iterations, 1);
   // Unwanted eigenvectors have converged, and are locked, before the wanted ones come.
   const auto late = solve_from(3, [](Index i, Index j) { return laplacian_vector(n, i, j + 5); });
@@ -279,11 +281,11 @@ TEST_F(Davidson, NumbersThatAreNone) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const SparseRows a = laplacian(n);
   int calls = 0;
-  UserOperator<double> late(runtime(), n,
-                            [&](Index order, Index columns, const double* x, Index ldx, double* y, Index ldy) {
-                              function_of<double>(a)(0, order, columns, x, ldx, y, ldy);
-                              if (++calls == 4) y[3 * ldy] = nan;
-                            });
+  UserOperator<double> late(
+      runtime(), n, [&](Index order, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+        function_of<double>(a)(0, order, columns, x, ldx, y, ldy);
+        if (++calls == 4) y[3 * ldy] = nan;
+      });
   auto result = lobpcg(runtime(), {.a = &late}, {.count = 2, .method = davidson});
   EXPECT_EQ(result.status().code, StatusCode::not_finite);
   EXPECT_EQ(result.status().reason, "NaN or infinity in iteration 3 in A times vectors");
@@ -344,11 +346,51 @@ TEST_F(Davidson, BeginsAgainWhereProductsHaveChanged) {
     EXPECT_NEAR(result.values[std::size_t(j)], (1 + 1e-6) * laplacian_value(n, j + 1), 1e-9);
 }
 
+TEST_F(Davidson, ScalesOfAllKinds) {
+  for (const auto& [of_a, of_b] :
+       {std::pair(1e-130, 1.0), std::pair(1e100, 1.0), std::pair(1e90, 1e-40), std::pair(1e-95, 1e40)}) {
+    SparseRows a = laplacian(60);
+    for (auto& row : a.rows)
+      for (auto& [j, value] : row) value *= of_a;
+    const auto op = operator_of<double>(runtime(), a);
+    const auto mass = operator_of<double>(runtime(), diagonal(std::vector<double>(60, of_b)));
+    const auto result =
+        lobpcg(runtime(), {.a = &op, .b = of_b == 1 ? nullptr : &mass}, {.count = 3, .method = davidson});
+    EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
+    EXPECT_EQ(result.restarts, 0);
+    for (Index k = 0; k < 3; ++k)
+      EXPECT_NEAR(result.values[std::size_t(k)] / of_a * of_b, laplacian_value(60, k + 1), 1e-10) << of_a;
+    for (const LobpcgStep& step : result.history)
+      EXPECT_GE(step.values[0] / of_a * of_b, (1 - 1e-9) * laplacian_value(60, 1)) << of_a;
+  }
+  const auto tiny = operator_of<double>(runtime(), diagonal(std::vector<double>(60, 1e-160)));
+  EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &tiny}, {.count = 2, .method = davidson}),
+               InvalidArgument);
+}
+
+/// B of too small a rank: right values, or no success.
+TEST_F(Davidson, OverlapWithANullSpace) {
+  for (const Index rank : {0, 2, 4, 5, 7, 12, 30}) {
+    const auto op = operator_of<double>(runtime(), laplacian(60), 2);
+    std::vector<double> overlap(60, 0.0);
+    std::fill_n(overlap.begin(), rank, 1.0);
+    const auto b = operator_of<double>(runtime(), diagonal(overlap), 2);
+    const auto result =
+        lobpcg(runtime(), {.a = &op, .b = &b}, {.count = 3, .method = davidson, .iterations = 100});
+    if (rank < 3) {
+      EXPECT_EQ(result.status().code, StatusCode::breakdown) << result.status().message();
+    }
+    EXPECT_NE(result.status().code, StatusCode::not_finite) << rank << ": " << result.status().message();
+    for (const double value : result.values)
+      EXPECT_TRUE(std::isfinite(value) && std::abs(value) < 1e3) << value;
+  }
+}
+
 TEST_F(Davidson, HowItEnds) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<double>(runtime(), a);
-  auto result = lobpcg(runtime(), {.a = &op},
-                       {.count = 2, .method = davidson, .tolerance = 1e-30, .iterations = 3000});
+  auto result =
+      lobpcg(runtime(), {.a = &op}, {.count = 2, .method = davidson, .tolerance = 1e-30, .iterations = 3000});
   EXPECT_EQ(result.status().code, StatusCode::stagnated) << result.status().message();
   for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-13);
 
@@ -357,10 +399,10 @@ TEST_F(Davidson, HowItEnds) {
   EXPECT_EQ(result.iterations, 5);
   expect_eigenpairs<double>(result, a, nullptr, 4, 1e-11);
 
-  result = lobpcg(runtime(), {.a = &op},
-                  {.count = 2, .method = davidson, .monitor = [](const LobpcgStep& step) {
-                     return step.iteration < 12;
-                   }});
+  result =
+      lobpcg(runtime(), {.a = &op}, {.count = 2, .method = davidson, .monitor = [](const LobpcgStep& step) {
+                                       return step.iteration < 12;
+                                     }});
   EXPECT_EQ(result.status().code, StatusCode::stopped);
   EXPECT_EQ(result.iterations, 12);
   expect_eigenpairs<double>(result, a, nullptr, 4, 1e-11);
