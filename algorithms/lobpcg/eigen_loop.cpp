@@ -41,6 +41,7 @@ LobpcgResult<T> EigenLoop<T>::solve() {
     next_directions();  // W = T R
   }
   finish();
+  result_.method = options_.method;
   return std::move(result_);
 }
 

@@ -78,6 +78,16 @@ Index usual_lobpcg_block(const Runtime& runtime, Index count) {
 /// More columns in an iteration save fewer iterations than they cost, and a longer basis fewer products.
 constexpr Index usual_davidson_block = 8, usual_basis = 64;
 
+/// The choice of EigenMethod::automatic (lobpcg.hpp).
+bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const LobpcgOptions& o) {
+  if (o.variant == LobpcgVariant::basic) return false;
+  if (o.basis > 0 || problem.stored_entries == 0 || (o.block > 0 && o.block < o.count)) return true;
+  const double product = 4 * static_cast<double>(problem.stored_entries) / static_cast<double>(problem.n);
+  const auto flat = static_cast<double>(o.block > 0 ? o.block : usual_lobpcg_block(runtime, o.count));
+  const auto vectors = static_cast<double>(std::max(o.count, o.block));
+  return vectors * (10. * static_cast<double>(usual_basis) + product) < flat * (36 * flat + product);
+}
+
 template <class T>
 void check_basis(const LobpcgProblem<T>& problem, const LobpcgOptions& o) {
   if (o.method == EigenMethod::lobpcg) {
@@ -106,7 +116,7 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.count <= max_block, "constraint_count",
           fmt::format("{} of order {}", problem.constraint_count, n),
           fmt::format("at most {}, for a count of {}", n - 3 * o.count, o.count));
-  choose_sizes(runtime, n, problem.constraint_count, o);
+  choose_sizes(runtime, {n, problem.a->stored_entries(), problem.constraint_count}, o);
   const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
   require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
           fmt::format("{} to {}: at least {}, at most {}, and 3 blocks and the constraints within n = {}",
@@ -150,7 +160,11 @@ double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
   return static_cast<double>(columns) * static_cast<double>(element_bytes) * rows;
 }
 
-void choose_sizes(const Runtime& runtime, Index n, Index constraints, LobpcgOptions& options) {
+void choose_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
+  const auto& [n, stored_entries, constraints] = problem;
+  if (options.method == EigenMethod::automatic)
+    options.method =
+        deep_basis_pays(runtime, problem, options) ? EigenMethod::generalized_davidson : EigenMethod::lobpcg;
   const Index most = most_block(n, constraints);
   if (options.method == EigenMethod::lobpcg) {
     if (options.block == 0) options.block = std::min(usual_lobpcg_block(runtime, options.count), most);

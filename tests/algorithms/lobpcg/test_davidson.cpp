@@ -12,6 +12,7 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/preconditioners.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 /// The methods with a deep basis, against LAPACK, closed forms and LOBPCG.
 namespace tessera::test {
@@ -418,6 +419,38 @@ TEST_F(Davidson, HowItEnds) {
   const auto indefinite = operator_of<double>(runtime(), diagonal(std::vector<double>(n, -1.0)));
   EXPECT_EQ(lobpcg(runtime(), {.a = &op, .b = &indefinite}, {.count = 2, .method = davidson}).status().code,
             StatusCode::breakdown);
+}
+
+/// Known stored entries decide; and what only one method takes.
+TEST_F(Davidson, AutomaticChoice) {
+  const auto method_of = [&](const SymmetricOperator<double>& a, const LobpcgOptions& given) {
+    LobpcgOptions options = given;
+    options.method = EigenMethod::automatic;
+    const auto result = lobpcg(runtime(), {.a = &a}, options);
+    EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
+    return result.method;
+  };
+  const auto stored = [&](Index order, Index width) {
+    std::vector<Index> rows, columns;
+    std::vector<double> elements;
+    for (Index i = 0; i < order; ++i)
+      for (Index j = std::max<Index>(0, i - width + 1); j <= i; ++j) {
+        rows.push_back(i), columns.push_back(j);
+        elements.push_back(i == j ? double(i) : 0.1 * random_uniform(3, 0, i, j));
+      }
+    return CsbMatrix<double, double>::build(runtime(),
+                                            CoordinateRows::from_coordinates(order, rows, columns, elements));
+  };
+  const auto sparse = stored(300, 2), full = stored(300, 90);
+  const auto unknown = operator_of<double>(runtime(), laplacian(n));
+  EXPECT_EQ(method_of(sparse, {.count = 1}), EigenMethod::lobpcg);
+  EXPECT_EQ(method_of(sparse, {.count = 10}), davidson);
+  EXPECT_EQ(method_of(full, {.count = 1}), davidson);
+  EXPECT_EQ(method_of(unknown, {.count = 1}), davidson);
+  EXPECT_EQ(method_of(unknown, {.count = 1, .variant = LobpcgVariant::basic}), EigenMethod::lobpcg);
+  EXPECT_EQ(method_of(sparse, {.count = 3, .block = 2}), davidson);
+  EXPECT_EQ(method_of(sparse, {.count = 1, .basis = 20}), davidson);
+  EXPECT_EQ(lobpcg(runtime(), {.a = &unknown}).method, EigenMethod::lobpcg);
 }
 
 TEST_F(Davidson, BadSizes) {
