@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -62,6 +63,46 @@ void check_problem(const Runtime& runtime, const LobpcgProblem<T>& problem) {
   check_vectors<T>("guess", problem.guess, problem.guess_count, segments);
 }
 
+Index most_block(Index n, Index constraints) {
+  return std::min<Index>((n - constraints) / 3, max_block_columns);
+}
+
+/// The default size of LOBPCG's block.
+Index usual_lobpcg_block(const Runtime& runtime, Index count) {
+  const Index block = count + std::max<Index>(2, count / 2);
+  // A GPU multiplies 9 vectors in nearly the time that 16 take.
+  constexpr Index of_gpus = 8;
+  return runtime.any_gpus() ? (block + of_gpus - 1) / of_gpus * of_gpus : block;
+}
+
+/// More columns in an iteration save fewer iterations than they cost, and a longer basis fewer products.
+constexpr Index usual_davidson_block = 8, usual_basis = 64;
+
+/// The choice of EigenMethod::automatic (lobpcg.hpp).
+bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const LobpcgOptions& o) {
+  if (o.variant == LobpcgVariant::basic) return false;
+  if (o.basis > 0 || problem.stored_entries == 0 || (o.block > 0 && o.block < o.count)) return true;
+  const double product = 4 * static_cast<double>(problem.stored_entries) / static_cast<double>(problem.n);
+  const auto flat = static_cast<double>(o.block > 0 ? o.block : usual_lobpcg_block(runtime, o.count));
+  const auto vectors = static_cast<double>(std::max(o.count, o.block));
+  return vectors * (10. * static_cast<double>(usual_basis) + product) < flat * (36 * flat + product);
+}
+
+template <class T>
+void check_basis(const LobpcgProblem<T>& problem, const LobpcgOptions& o) {
+  if (o.method == EigenMethod::lobpcg) {
+    require(o.basis == 0, "basis", fmt::format("{}", o.basis), "0 with LOBPCG, whose basis is three blocks");
+    return;
+  }
+  require(o.variant == LobpcgVariant::orthonormal, "variant", "basic", "orthonormal, except with LOBPCG");
+  const Index least = least_davidson_basis(o.count, o.block);
+  const Index most = std::min(problem.a->order() - problem.constraint_count, max_basis_columns);
+  require(o.basis >= least && o.basis <= most, "basis", fmt::format("{}", o.basis),
+          fmt::format("{} to {}: at least max(count, block) + 2 block, at most {}, and with the constraints "
+                      "within n = {}",
+                      least, most, max_basis_columns, problem.a->order()));
+}
+
 /// The block's size, and whether all numbers fit.
 template <class T>
 void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOptions& o) {
@@ -71,16 +112,19 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
           fmt::format("at most n / 5 = {}: a dense solver is right for more", n / 5));
   require(o.count <= max_block_columns, "count", fmt::format("{}", o.count),
           fmt::format("at most {}: more can be had with those found as constraints", max_block_columns));
-  const Index max_block = std::min<Index>((n - problem.constraint_count) / 3, max_block_columns);
+  const Index max_block = most_block(n, problem.constraint_count);
   require(o.count <= max_block, "constraint_count",
           fmt::format("{} of order {}", problem.constraint_count, n),
           fmt::format("at most {}, for a count of {}", n - 3 * o.count, o.count));
-  if (o.block == 0) o.block = std::min(usual_lobpcg_block(runtime, o.count), max_block);
-  require(o.block >= o.count && o.block <= max_block, "block", fmt::format("{}", o.block),
-          fmt::format("{} to {}: at least count, at most {}, and 3 blocks and the constraints within n = {}",
-                      o.count, max_block, max_block_columns, n));
-  require(problem.guess_count <= o.block, "guess_count", fmt::format("{}", problem.guess_count),
-          fmt::format("at most the block's {}", o.block));
+  choose_sizes(runtime, {n, problem.a->stored_entries(), problem.constraint_count}, o);
+  const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
+  require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
+          fmt::format("{} to {}: at least {}, at most {}, and 3 blocks and the constraints within n = {}",
+                      least_block, max_block, least_block > 1 ? "count" : "1", max_block_columns, n));
+  check_basis(problem, o);
+  const Index vectors = std::max(o.block, o.count);
+  require(problem.guess_count <= vectors, "guess_count", fmt::format("{}", problem.guess_count),
+          fmt::format("at most the block's {}", vectors));
   require(o.tolerance >= 0 && std::isfinite(o.tolerance), "tolerance", fmt::format("{}", o.tolerance),
           "at least 0, finite");
   if (o.tolerance == 0) o.tolerance = sizeof(T) == 4 ? 1e-4 : 1e-8;
@@ -89,7 +133,7 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
 
 /// GPUs may hold the vectors instead.
 template <class T>
-void require_vectors(const Runtime& runtime, const LobpcgProblem<T>& problem, Index block) {
+void require_vectors(const Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& o) {
   if (runtime.any_gpus()) return;
   const RowSegments& segments = *problem.a->segments();
   double rows = 0;
@@ -97,31 +141,48 @@ void require_vectors(const Runtime& runtime, const LobpcgProblem<T>& problem, In
     if (segments.owner(s) == runtime.rank()) rows += static_cast<double>(segments.size(s));
   const Index work = problem.preconditioner ? problem.preconditioner->work_blocks() : 0;
   require_host_memory(
-      fmt::format("LOBPCG with blocks of {} vectors", block),
-      lobpcg_memory(rows, block, problem.b != nullptr, sizeof(T)) +
-          static_cast<double>(work) * static_cast<double>(block) * static_cast<double>(sizeof(T)) * rows);
+      o.method == EigenMethod::lobpcg ? fmt::format("LOBPCG with blocks of {} vectors", o.block)
+                                      : fmt::format("a basis of {} vectors", o.basis),
+      lobpcg_memory(rows, o, problem.b != nullptr, sizeof(T)) +
+          static_cast<double>(work) * static_cast<double>(o.block) * static_cast<double>(sizeof(T)) * rows);
 }
 
 }  // namespace
 
-double lobpcg_memory(double rows, Index block, bool generalized, std::size_t element_bytes) noexcept {
-  // X, W, P, A times these, the residuals, and B times the three.
-  const double blocks = generalized ? 10 : 7;
-  return blocks * static_cast<double>(block) * static_cast<double>(element_bytes) * rows;
+double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
+                     std::size_t element_bytes) noexcept {
+  // Each with its products with A and B.
+  const Index products = generalized ? 3 : 2;
+  // X, W and P, and the residuals; or the basis, X, W and the residuals.
+  Index columns = (3 * products + 1) * sized.block;
+  if (sized.method != EigenMethod::lobpcg)
+    columns = products * sized.basis + (2 * products + 1) * std::max(sized.count, sized.block);
+  return static_cast<double>(columns) * static_cast<double>(element_bytes) * rows;
 }
 
-Index usual_lobpcg_block(const Runtime& runtime, Index count) {
-  const Index block = count + std::max<Index>(2, count / 2);
-  // A GPU multiplies 9 vectors in nearly the time that 16 take.
-  constexpr Index of_gpus = 8;
-  return runtime.any_gpus() ? (block + of_gpus - 1) / of_gpus * of_gpus : block;
+void choose_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
+  const auto& [n, stored_entries, constraints] = problem;
+  if (options.method == EigenMethod::automatic)
+    options.method =
+        deep_basis_pays(runtime, problem, options) ? EigenMethod::generalized_davidson : EigenMethod::lobpcg;
+  const Index most = most_block(n, constraints);
+  if (options.method == EigenMethod::lobpcg) {
+    if (options.block == 0) options.block = std::min(usual_lobpcg_block(runtime, options.count), most);
+    return;
+  }
+  if (options.block == 0) options.block = std::min({options.count, usual_davidson_block, most});
+  if (options.basis > 0) return;
+  const Index vectors = std::max(options.count, options.block);
+  const Index useful = std::max(usual_basis, 3 * vectors);
+  options.basis = std::max(least_davidson_basis(options.count, options.block),
+                           std::min({useful, n - constraints, max_basis_columns}));
 }
 
 template <class T>
 std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
-  return argument_hash(options.count, options.block, options.end, options.tolerance, options.norm,
-                       options.variant, options.iterations, options.lock, options.seed,
-                       problem.constraint_count, problem.guess_count, problem.b == nullptr,
+  return argument_hash(options.count, options.method, options.block, options.basis, options.end,
+                       options.tolerance, options.norm, options.variant, options.iterations, options.lock,
+                       options.seed, problem.constraint_count, problem.guess_count, problem.b == nullptr,
                        problem.preconditioner == nullptr, options.monitor == nullptr);
 }
 
@@ -131,7 +192,7 @@ LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& pr
   LobpcgOptions resolved = options;
   check_problem(runtime, problem);
   resolve(runtime, problem, resolved);
-  require_vectors(runtime, problem, resolved.block);
+  require_vectors(runtime, problem, resolved);
   return resolved;
 }
 

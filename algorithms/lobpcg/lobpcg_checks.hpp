@@ -7,12 +7,20 @@
 
 namespace tessera::detail {
 
-/// Bytes of the vectors of a solve on a rank with `rows` rows.
-double lobpcg_memory(double rows, Index block, bool generalized, std::size_t element_bytes) noexcept;
-/// The default size of the block.
-Index usual_lobpcg_block(const Runtime& runtime, Index count);
+/// Bytes of the vectors of a solve on a rank with `rows` rows. @param sized options (choose_sizes)
+double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
+                     std::size_t element_bytes) noexcept;
+/// What of a problem decides about the method and its sizes.
+struct ProblemSizes {
+  Index n = 0;
+  Index stored_entries = 0;  ///< SymmetricOperator's
+  Index constraints = 0;
+};
+/// The method, where it is automatic, and the default sizes of block and basis, where they are 0, as far as the
+/// problem allows.
+void choose_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options);
 
-/// The options with nothing left to choose: block and tolerance are positive, and all that follows takes them
+/// The options with nothing left to choose: the method is one, block, basis (of methods that have one) and tolerance are positive, and all that follows takes them
 /// as they are.
 /// @throws InvalidArgument, and the exceptions of the caller's operator
 template <class T>

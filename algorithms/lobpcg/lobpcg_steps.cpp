@@ -12,9 +12,11 @@ namespace tessera::detail {
 
 namespace {
 
+/// Of the blocks that take part in inner products.
 template <class T>
-Index widest(const LobpcgProblem<T>& problem, Index block) {
-  return std::max(block, std::min<Index>(problem.constraint_count, max_block_columns));
+Index widest(const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
+  if (options.method != EigenMethod::lobpcg) return max_block_columns;
+  return std::max(options.block, std::min<Index>(problem.constraint_count, max_block_columns));
 }
 
 /// The constraints, copied and made B-orthonormal, 32 at a time.
@@ -60,26 +62,6 @@ void drop_directions(LobpcgContext<T>& on, LobpcgState<T>& s, Index count) {
   on.tasks.copy({&s.w.v, count, s.w.columns}, s.w.vectors());
 }
 
-/// W := T R, or R itself.
-template <class T>
-void precondition(LobpcgContext<T>& on, LobpcgState<T>& s) {
-  Preconditioner<T>* const preconditioner = on.problem.preconditioner;
-  if (!preconditioner) return std::swap(s.r, s.w.v);
-  // Whole segments travel to other ranks and GPUs: fewer columns to multiply are less to send. A pair that
-  // was converged may need its column again.
-  const Index columns = s.w.columns, width = s.w.v.width();
-  if (columns > width || 4 * columns <= 3 * width) {
-    s.w = on.new_block(columns > width ? std::max(on.options.block, columns) : columns);
-    s.w.columns = columns;
-  }
-  on.sequence.resume_stage("preconditioner");
-  // What it throws on one rank all throw. Not so what apply() throws: tasks of the other ranks may wait for
-  // those of the one that has thrown.
-  agree(on.runtime(), 0, [&] { preconditioner->prepare(on.sequence, s.ritz_values, s.locked); });
-  preconditioner->apply(on.sequence, s.r, s.w.v, columns);
-  on.sequence.resume_stage("dense");
-}
-
 }  // namespace
 
 template <class T>
@@ -88,7 +70,7 @@ LobpcgContext<T>::LobpcgContext(Sequence& tasks_of, const LobpcgProblem<T>& give
     : sequence(tasks_of),
       problem(given),
       options(resolved),
-      tasks(tasks_of, given.a->segments(), widest(given, resolved.block)) {}
+      tasks(tasks_of, given.a->segments(), widest(given, resolved)) {}
 
 template <class T>
 ProductBlock<T> LobpcgContext<T>::new_block(Index width, bool with_a) const {
@@ -160,6 +142,25 @@ void make_residuals(LobpcgContext<T>& on, LobpcgState<T>& s, Index first) {
 }
 
 template <class T>
+void precondition(LobpcgContext<T>& on, LobpcgState<T>& s, std::span<const double> ritz_values) {
+  Preconditioner<T>* const preconditioner = on.problem.preconditioner;
+  if (!preconditioner) return std::swap(s.r, s.w.v);
+  // Whole segments travel to other ranks and GPUs: fewer columns to multiply are less to send. A pair that
+  // was converged may need its column again.
+  const Index columns = s.w.columns, width = s.w.v.width();
+  if (columns > width || 4 * columns <= 3 * width) {
+    s.w = on.new_block(columns > width ? std::max(on.options.block, columns) : columns);
+    s.w.columns = columns;
+  }
+  on.sequence.resume_stage("preconditioner");
+  // What it throws on one rank all throw. Not so what apply() throws: tasks of the other ranks may wait for
+  // those of the one that has thrown.
+  agree(on.runtime(), 0, [&] { preconditioner->prepare(on.sequence, ritz_values, s.locked); });
+  preconditioner->apply(on.sequence, s.r, s.w.v, columns);
+  on.sequence.resume_stage("dense");
+}
+
+template <class T>
 void make_directions(LobpcgContext<T>& on, LobpcgState<T>& s) {
   forget_locked(s);
   if (s.directions_from && *s.directions_from <= s.locked) {
@@ -168,7 +169,7 @@ void make_directions(LobpcgContext<T>& on, LobpcgState<T>& s) {
     if (s.residuals_from != s.locked) make_residuals(on, s, s.locked);
     s.w.columns = s.x.columns - s.locked;
     s.w_orthonormal = false;
-    precondition(on, s);
+    precondition<T>(on, s, s.ritz_values);
   }
   s.directions_from = s.locked;
 }
@@ -195,16 +196,17 @@ bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s) {
   return on.options.variant == LobpcgVariant::basic || s.ritz_steps % interval == interval - 1;
 }
 
-#define TESSERA_INSTANTIATE(T)                                             \
-  template struct LobpcgContext<T>;                                        \
-  template LobpcgState<T> new_state(LobpcgContext<T>&);                    \
-  template bool start(LobpcgContext<T>&, LobpcgState<T>&);                 \
-  template void restart(LobpcgContext<T>&, LobpcgState<T>&);               \
-  template void multiply_b(LobpcgContext<T>&, const ProductBlock<T>&);     \
-  template void multiply(LobpcgContext<T>&, LobpcgState<T>&);              \
-  template void make_residuals(LobpcgContext<T>&, LobpcgState<T>&, Index); \
-  template void make_directions(LobpcgContext<T>&, LobpcgState<T>&);       \
-  template FreshResiduals verify(LobpcgContext<T>&, LobpcgState<T>&);      \
+#define TESSERA_INSTANTIATE(T)                                                             \
+  template struct LobpcgContext<T>;                                                        \
+  template LobpcgState<T> new_state(LobpcgContext<T>&);                                    \
+  template bool start(LobpcgContext<T>&, LobpcgState<T>&);                                 \
+  template void restart(LobpcgContext<T>&, LobpcgState<T>&);                               \
+  template void multiply_b(LobpcgContext<T>&, const ProductBlock<T>&);                     \
+  template void multiply(LobpcgContext<T>&, LobpcgState<T>&);                              \
+  template void precondition(LobpcgContext<T>&, LobpcgState<T>&, std::span<const double>); \
+  template void make_residuals(LobpcgContext<T>&, LobpcgState<T>&, Index);                 \
+  template void make_directions(LobpcgContext<T>&, LobpcgState<T>&);                       \
+  template FreshResiduals verify(LobpcgContext<T>&, LobpcgState<T>&);                      \
   template bool projects_all(const LobpcgContext<T>&, const LobpcgState<T>&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

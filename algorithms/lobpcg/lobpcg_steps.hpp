@@ -56,6 +56,11 @@ bool trusts_directions(const LobpcgContext<T>& on, const LobpcgState<T>& s);
 /// dropped columns become random ones, of which there are fewer only where B has too small a rank.
 template <class T>
 StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s);
+/// The same with another basis than X and P, whose Gram matrix has this Cholesky factor (on rank 0; empty: the
+/// basis is orthonormal). @param to_each_other W's columns, too
+template <class T>
+StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s, std::vector<BasisPart<T>> basis,
+                           const SmallMatrix& factor, bool to_each_other);
 /// The same of one group of constraints, to those before it.
 template <class T>
 StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& group);
@@ -75,6 +80,10 @@ StepOutcome rayleigh_ritz(LobpcgContext<T>& on, LobpcgState<T>& s);
 /// R := A X - B X diag(theta) of the columns from `first` on, and norms of all columns. Does not wait.
 template <class T>
 void make_residuals(LobpcgContext<T>& on, LobpcgState<T>& s, Index first);
+
+/// W := T R, or R itself, of W's columns. @param ritz_values what the preconditioner is told
+template <class T>
+void precondition(LobpcgContext<T>& on, LobpcgState<T>& s, std::span<const double> ritz_values);
 
 /// The directions of the next step, for columns that are not locked: P without those of the others, and W :=
 /// the residuals, preconditioned if there is a preconditioner. May be called again when more or fewer columns

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
 
 #include <tessera/algorithms/lobpcg/lobpcg_steps.hpp>
 #include <tessera/algorithms/lobpcg/share_result.hpp>
@@ -15,39 +16,39 @@ struct OrthonormalGoal {
   bool strict =
       false;  ///< orthonormal to rounding; else so far that the Rayleigh-Ritz step's Gram matrix does
               ///< the rest
-  bool constraints_alone = false;  ///< not to X and P, nor to each other (basic variant)
+  bool transform = true;  ///< false: to Z alone, not to each other
 };
 
-/// Makes a block V B-orthonormal, in rounds of V := (V - Z Z^T B V) T: Z are X, P and the constraints, T
-/// comes from the Gram matrix (orthonormal_round). Stathopoulos and Wu, SIAM J. Sci. Comput. 23 (2002) 2165.
+/// Makes a block V B-orthonormal, in rounds of V := (V - Z inv(Z^T B Z) Z^T B V) T: Z are the basis and the
+/// constraints, T comes from the Gram matrix (orthonormal_round). Stathopoulos and Wu, SIAM J. Sci. Comput. 23
+/// (2002) 2165.
 template <class T>
 class Orthonormaliser {
  public:
+  /// @param z orthonormal to each other; or, the first columns, with a Gram matrix of this Cholesky factor
+  /// (rank 0 alone needs it)
   Orthonormaliser(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& block,
-                  const OrthonormalGoal& goal)
-      : on_(on), s_(s), block_(block), goal_(goal) {
+                  std::vector<BasisPart<T>> z, const SmallMatrix& factor, const OrthonormalGoal& goal)
+      : on_(on), s_(s), block_(block), z_(std::move(z)), factor_(factor), goal_(goal) {
     const double unit = precision<T>;
     // After an accepted round without `strict` vectors are orthonormal to 1e-3 at least.
     rules_ = {.unit = unit,
               .accept = goal.strict ? 0.5 : std::max(4e6 * unit * unit, 2e3 * 32 * precision<double>),
-              .transform = !goal.constraints_alone,
+              .transform = goal.transform,
               .norm = s.projected_norm > 0 ? s.projected_norm : 1};
-    if (goal.constraints_alone) return;
-    x_ = s.x.columns;
-    p_ = s.p.columns;
+    for (const BasisPart<T>& part : z_) z_columns_ += part.columns;
   }
 
   StepOutcome run();
 
  private:
   using Part = BlockVectors<T> ProductBlock<T>::*;
-  Index group_columns(std::size_t group) const { return s_.constraints[group].columns; }
-  Index constraint_columns() const {
-    Index sum = 0;
-    for (const ProductBlock<T>& group : s_.constraints) sum += group.columns;
-    return sum;
-  }
+  /// Parts that a task takes beside V: as inputs of a combination, and in a Gram matrix.
+  static constexpr std::size_t combined = 3, multiplied = 2;
+
   OrthonormalRound measure();
+  void to_orthonormal(SmallMatrix& z_v) const;
+  void from_orthonormal(SmallMatrix& of_z) const;
   void apply(const OrthonormalRound& round, Part part);
   void set_rules_after(const OrthonormalRound& round);
   void add_random(Index kept);
@@ -55,9 +56,11 @@ class Orthonormaliser {
   LobpcgContext<T>& on_;
   LobpcgState<T>& s_;
   ProductBlock<T>& block_;
+  std::vector<BasisPart<T>> z_;
+  const SmallMatrix factor_;
   OrthonormalGoal goal_;
   OrthonormalRules rules_;
-  Index x_ = 0, p_ = 0;  ///< columns of X and P that belong to Z
+  Index z_columns_ = 0;
 };
 
 template <class T>
@@ -97,54 +100,76 @@ StepOutcome Orthonormaliser<T>::run() {
 template <class T>
 OrthonormalRound Orthonormaliser<T>::measure() {
   const BlockColumns<T> right = block_.b_products();
-  std::vector<GramJob<T>> jobs{{{{&s_.x.v, 0, x_}, {&s_.p.v, s_.p.first, p_}, block_.vectors()}, {right}}};
-  for (const ProductBlock<T>& group : s_.constraints) jobs.push_back({{group.vectors()}, {right}});
+  std::vector<GramJob<T>> jobs{{{}, {right}}};
+  for (const BasisPart<T>& part : z_) {
+    const std::size_t most = jobs.size() == 1 ? multiplied : multiplied + 1;
+    if (jobs.back().left.size() == most) jobs.push_back({{}, {right}});
+    jobs.back().left.push_back(part.vectors());
+  }
+  jobs.front().left.push_back(block_.vectors());
   const std::vector<SmallMatrix> sums = on_.tasks.grams(jobs);
 
   OrthonormalRound round;
   if (sums.empty()) {
     round.finite = 0;
   } else {
-    const Index columns = block_.columns;
-    SmallMatrix z_v(x_ + p_ + constraint_columns(), columns);
-    z_v.set_block(0, 0, sums[0].block(0, 0, x_ + p_, columns));
-    Index first = x_ + p_;
+    const Index columns = block_.columns, front = sums[0].rows - columns;
+    SmallMatrix z_v(z_columns_, columns);
+    z_v.set_block(0, 0, sums[0].block(0, 0, front, columns));
+    Index first = front;
     for (std::size_t g = 1; g < sums.size(); ++g) {
       z_v.set_block(first, 0, sums[g]);
       first += sums[g].rows;
     }
-    round = orthonormal_round(z_v, sums[0].block(x_ + p_, 0, columns, columns), rules_);
+    to_orthonormal(z_v);
+    round = orthonormal_round(z_v, sums[0].block(front, 0, columns, columns), rules_);
+    from_orthonormal(round.of_z);
   }
   share_result(on_.runtime(), round);
   return round;
 }
 
+/// From inner products with Z to those with inv(L) Z, which is orthonormal; and back, of coefficients.
+template <class T>
+void Orthonormaliser<T>::to_orthonormal(SmallMatrix& z_v) const {
+  if (factor_.rows == 0) return;
+  SmallMatrix part = z_v.block(0, 0, factor_.rows, z_v.cols);
+  solve_lower(Op::none, factor_, part);
+  z_v.set_block(0, 0, part);
+}
+template <class T>
+void Orthonormaliser<T>::from_orthonormal(SmallMatrix& of_z) const {
+  if (factor_.rows == 0 || of_z.cols == 0) return;
+  SmallMatrix part = of_z.block(0, 0, factor_.rows, of_z.cols);
+  solve_lower(Op::transpose, factor_, part);
+  of_z.set_block(0, 0, part);
+}
+
 /// V := Z of_z + V of_w, or the same of B V.
 template <class T>
 void Orthonormaliser<T>::apply(const OrthonormalRound& round, Part part) {
-  const Index columns = block_.columns, kept = round.of_w.cols;
+  const Index kept = round.of_w.cols;
   if (kept == 0) return;
-  // The first group of constraints goes with X and P, further ones add to the result.
-  const Index first_group = s_.constraints.empty() ? 0 : group_columns(0), z = x_ + p_ + first_group;
-  SmallMatrix c(z + columns, kept);
-  c.set_block(0, 0, round.of_z.block(0, 0, z, kept));
-  c.set_block(z, 0, round.of_w);
-  std::vector<BlockColumns<T>> inputs{{&(s_.x.*part), 0, x_}, {&(s_.p.*part), s_.p.first, p_}};
-  if (first_group > 0) inputs.push_back({&(s_.constraints[0].*part), 0, first_group});
-  inputs.push_back({&(block_.*part), 0, columns});
   const BlockColumns<T> output[] = {{&(block_.*part), 0, kept}};
-  on_.tasks.combine(inputs, output, c);
-
-  Index first = z;
-  for (std::size_t g = 1; g < s_.constraints.size(); ++g) {
-    const Index width = group_columns(g);
-    SmallMatrix more(kept + width, kept);
-    more.set_block(0, 0, unit_matrix(kept));
-    more.set_block(kept, 0, round.of_z.block(first, 0, width, kept));
-    const BlockColumns<T> both[] = {output[0], {&(s_.constraints[g].*part), 0, width}};
-    on_.tasks.combine(both, output, more);
-    first += width;
-  }
+  // The first parts of Z go with V, further ones add to the result.
+  SmallMatrix of_v = round.of_w;
+  Index first = 0;
+  std::size_t next = 0;
+  do {
+    std::vector<BlockColumns<T>> inputs;
+    Index rows = 0;
+    for (; next < z_.size() && inputs.size() < combined; ++next) {
+      inputs.push_back({&(z_[next].block->*part), z_[next].first, z_[next].columns});
+      rows += z_[next].columns;
+    }
+    inputs.push_back({&(block_.*part), 0, of_v.rows});
+    SmallMatrix c(rows + of_v.rows, kept);
+    c.set_block(0, 0, round.of_z.block(first, 0, rows, kept));
+    c.set_block(rows, 0, of_v);
+    on_.tasks.combine(inputs, output, c);
+    first += rows;
+    of_v = unit_matrix(kept);
+  } while (next < z_.size());
 }
 
 /// The next round drops vectors that this one has made longer than rounding allows, if they were rounding
@@ -168,21 +193,33 @@ void Orthonormaliser<T>::add_random(Index kept) {
 
 template <class T>
 StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s) {
+  const bool to_basis = on.options.variant == LobpcgVariant::orthonormal || s.x.columns == 0;
+  std::vector<BasisPart<T>> basis;
+  if (to_basis) basis = {{&s.x, 0, s.x.columns}, {&s.p, s.p.first, s.p.columns}};
+  return orthonormalise(on, s, std::move(basis), {}, to_basis);
+}
+
+template <class T>
+StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s, std::vector<BasisPart<T>> basis,
+                           const SmallMatrix& factor, bool to_each_other) {
   s.w_orthonormal = true;
   const OrthonormalGoal goal{
-      .columns = s.w.columns,
-      .strict = !s.constraints.empty(),
-      .constraints_alone = on.options.variant == LobpcgVariant::basic && s.x.columns > 0};
-  return Orthonormaliser<T>(on, s, s.w, goal).run();
+      .columns = s.w.columns, .strict = !s.constraints.empty(), .transform = to_each_other};
+  for (const ProductBlock<T>& group : s.constraints) basis.push_back({&group, 0, group.columns});
+  return Orthonormaliser<T>(on, s, s.w, std::move(basis), factor, goal).run();
 }
 
 template <class T>
 StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& group) {
-  return Orthonormaliser<T>(on, s, group, {.strict = true}).run();
+  std::vector<BasisPart<T>> before;
+  for (const ProductBlock<T>& other : s.constraints) before.push_back({&other, 0, other.columns});
+  return Orthonormaliser<T>(on, s, group, std::move(before), {}, {.strict = true}).run();
 }
 
-#define TESSERA_INSTANTIATE(T)                                             \
-  template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&); \
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&);                           \
+  template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&, std::vector<BasisPart<T>>, \
+                                      const SmallMatrix&, bool);                                     \
   template StepOutcome orthonormalise_constraints(LobpcgContext<T>&, LobpcgState<T>&, ProductBlock<T>&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
@@ -79,12 +80,11 @@ struct UnitColumns {
 };
 
 UnitColumns unit_columns(const SmallMatrix& w_w, const OrthonormalRules& rules) {
-  constexpr double underflow = 1e-290, max_square = 1e200;
+  constexpr double underflow = 1e-290;
   UnitColumns columns;
   for (Index j = 0; j < w_w.cols; ++j) {
     const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
-    columns.in_range = columns.in_range && std::max(1.0, rules.norm) * w_w(j, j) <= max_square &&
-                       std::min(1.0, rules.norm) * w_w(j, j) >= 1 / max_square;
+    columns.in_range = columns.in_range && within_range(w_w(j, j), rules.norm);
     if (!(w_w(j, j) > std::max(underflow, least))) continue;
     columns.kept.push_back(j);
     columns.scale.push_back(1 / std::sqrt(w_w(j, j)));
@@ -147,19 +147,19 @@ struct StandardProblem {
 };
 
 /// None if the Gram matrix is not positive definite.
-std::optional<StandardProblem> standard_problem(const ProjectedProblem& problem) {
-  const Index s = problem.matrix.rows;
+std::optional<StandardProblem> standard_problem(const SmallMatrix& matrix, const SmallMatrix& gram) {
+  const Index s = matrix.rows;
   StandardProblem standard{SmallMatrix(s, s), SmallMatrix(s, s), {}};
   auto& [l, h, scale] = standard;
   for (Index j = 0; j < s; ++j) {
-    if (!(problem.gram(j, j) > 0)) return std::nullopt;
-    scale.push_back(1 / std::sqrt(problem.gram(j, j)));
+    if (!(gram(j, j) > 0)) return std::nullopt;
+    scale.push_back(1 / std::sqrt(gram(j, j)));
   }
   for (Index j = 0; j < s; ++j)
     for (Index i = 0; i < s; ++i) {
       const double factor = scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)];
-      l(i, j) = factor * problem.gram(i, j);
-      h(i, j) = factor * problem.matrix(i, j);
+      l(i, j) = factor * gram(i, j);
+      h(i, j) = factor * matrix(i, j);
     }
   if (!cholesky(l)) return std::nullopt;
   solve_lower(Op::none, l, h);
@@ -185,7 +185,52 @@ SmallMatrix conjugate_directions(const ProjectedProblem& problem, const SmallMat
                              : scaled_directions(product(Op::transpose, l, Op::none, change), owners);
 }
 
+/// A bound of ||inv(L)||_2.
+double inverse_norm(const SmallMatrix& l) {
+  SmallMatrix inverse = unit_matrix(l.rows);
+  solve_lower(Op::none, l, inverse);
+  double of_column = 0, of_row = 0;
+  std::vector<double> rows(static_cast<std::size_t>(l.rows), 0.0);
+  for (Index j = 0; j < l.cols; ++j) {
+    double sum = 0;
+    for (Index i = j; i < l.rows; ++i) {
+      sum += std::abs(inverse(i, j));
+      rows[static_cast<std::size_t>(i)] += std::abs(inverse(i, j));
+    }
+    of_column = std::max(of_column, sum);
+  }
+  for (const double sum : rows) of_row = std::max(of_row, sum);
+  return std::sqrt(of_column * of_row);
+}
+
+/// What a thick restart keeps, in the coordinates of Q: the Ritz vectors y and what the last step's have
+/// beside them.
+void keep_directions(const BasisProblem& problem, const StandardProblem& standard, const SmallMatrix& y,
+                     BasisStep& step) {
+  const Index s = y.rows, pairs = y.cols;
+  SmallMatrix before(s, problem.previous.cols);
+  before.set_block(0, 0, problem.previous);
+  for (Index j = 0; j < before.cols; ++j)
+    for (Index i = 0; i < s; ++i) before(i, j) /= standard.scale[static_cast<std::size_t>(i)];
+  before = product(Op::transpose, standard.l, Op::none, before);
+  std::vector<Index> owners(static_cast<std::size_t>(before.cols), 0);
+  const SmallMatrix p = orthonormal_directions(y, before, owners);
+  step.kept = SmallMatrix(s, pairs + p.cols);
+  step.kept.set_block(0, 0, y);
+  step.kept.set_block(0, pairs, p);
+  standard.to_basis(step.kept);
+  step.kept_matrix = SmallMatrix(pairs + p.cols, pairs + p.cols);
+  for (Index j = 0; j < pairs; ++j) step.kept_matrix(j, j) = step.values[static_cast<std::size_t>(j)];
+  step.kept_matrix.set_block(
+      pairs, pairs, product(Op::transpose, p, Op::none, product(Op::none, standard.matrix, Op::none, p)));
+}
+
 }  // namespace
+
+bool within_range(double square, double norm) {
+  constexpr double max_square = 1e200;
+  return std::max(1.0, norm) * square <= max_square && std::min(1.0, norm) * square >= 1 / max_square;
+}
 
 OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
                                    const OrthonormalRules& rules) {
@@ -226,7 +271,7 @@ RitzStep ritz_step(const ProjectedProblem& problem) {
   const Index s = problem.matrix.rows, keep = problem.keep;
   step.finite = all_finite(problem.matrix) && all_finite(problem.gram);
   if (!step.finite) return step;
-  const std::optional<StandardProblem> standard = standard_problem(problem);
+  const std::optional<StandardProblem> standard = standard_problem(problem.matrix, problem.gram);
   step.positive = standard.has_value();
   if (!step.positive) return step;
 
@@ -244,6 +289,42 @@ RitzStep ritz_step(const ProjectedProblem& problem) {
   step.coefficients.set_block(0, 0, x);
   step.coefficients.set_block(0, keep, p);
   standard->to_basis(step.coefficients);
+  return step;
+}
+
+ShownByStart shown_by_start(const SmallMatrix& a, const SmallMatrix& aw, const SmallMatrix& w_w) {
+  double square = 0, difference = 0, largest = 0;
+  for (Index j = 0; j < a.cols; ++j) {
+    square = std::max(square, aw(j, j));
+    largest = std::max(largest, std::sqrt(aw(j, j)) * std::sqrt(w_w(j, j)));
+    for (Index i = 0; i < j; ++i) difference = std::max(difference, std::abs(a(i, j) - a(j, i)));
+  }
+  return {std::sqrt(square), largest > 0 ? difference / largest : 0};
+}
+
+BasisStep basis_step(const BasisProblem& problem) {
+  BasisStep step;
+  step.growth = std::numeric_limits<double>::infinity();
+  step.finite = all_finite(problem.gram);
+  if (!step.finite) return step;
+  const std::optional<StandardProblem> standard = standard_problem(problem.matrix, problem.gram);
+  step.positive = standard.has_value();
+  if (!step.positive) return step;
+  step.growth = inverse_norm(standard->l);
+  step.finite = all_finite(problem.matrix);
+  if (!step.finite) return step;
+
+  SmallMatrix vectors = standard->matrix;
+  std::vector<double> values;
+  step.finite = all_finite(vectors) && symmetric_eigen(vectors, values);
+  if (!step.finite) return step;
+  const Index pairs = std::min(problem.pairs, vectors.cols);
+  step.values.assign(values.begin(), values.begin() + pairs);
+  step.norm = std::max(std::abs(values.front()), std::abs(values.back()));
+  const SmallMatrix y = vectors.block(0, 0, vectors.rows, pairs);
+  step.coefficients = y;
+  standard->to_basis(step.coefficients);
+  if (problem.restarts) keep_directions(problem, *standard, y, step);
   return step;
 }
 

@@ -9,6 +9,9 @@
 /// and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
 namespace tessera::detail {
 
+/// Neither w^T B w = `square` nor w^T A w overflows or underflows, `norm` that of A relative to B.
+bool within_range(double square, double norm);
+
 /// How exact vectors are, and which orthogonality they need.
 struct OrthonormalRules {
   double unit = 0;    ///< rounding of the vectors' elements
@@ -74,5 +77,43 @@ struct RitzStep {
   }
 };
 RitzStep ritz_step(const ProjectedProblem& problem);
+
+/// What the start's W shows of A.
+struct ShownByStart {
+  double a_norm = 0, asymmetry = 0;  ///< a norm of A from below; of W^T A W, over the largest |w| |A w|
+};
+/// @param a W^T A W @param aw of A W, w_w of W: their Gram matrices
+ShownByStart shown_by_start(const SmallMatrix& a, const SmallMatrix& aw, const SmallMatrix& w_w);
+
+/// The projected problem of a basis V that grows, with the sign that makes its smallest eigenvalues the wanted
+/// ones.
+struct BasisProblem {
+  SmallMatrix matrix, gram;  ///< V^T A V and V^T B V, symmetric; V's columns have about unit length
+  Index pairs = 0;           ///< wanted Ritz pairs
+  SmallMatrix previous;   ///< coefficients of the last step's vectors that a restart keeps, too; of the first
+                          ///< columns of V, those of the last step
+  bool restarts = false;  ///< V is to become smaller after this step
+};
+struct BasisStep {
+  Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored
+  std::vector<double> values;      ///< of the pairs, ascending
+  double norm = 0;                 ///< the largest magnitude of all eigenvalues of the projected problem
+  double growth = 1;         ///< at least 1 / sqrt(least eigenvalue of the Gram matrix): factor by which
+                             ///< rounding errors of V may have grown in Ritz vectors;
+                             ///< infinite without a good Gram matrix
+  SmallMatrix coefficients;  ///< X := V coefficients
+  SmallMatrix kept;          ///< at a restart V := V kept: the pairs first, B-orthonormal ...
+  SmallMatrix kept_matrix;   ///< ... and V^T A V of that
+
+  template <class Visit>
+  void each_field(const Visit& visit) {
+    visit(finite), visit(positive), visit(values), visit(norm), visit(growth), visit(coefficients);
+    visit(kept), visit(kept_matrix);
+  }
+};
+/// Rayleigh-Ritz, and what a thick restart keeps: the Ritz vectors, and the last step's orthogonal to them
+/// (GD+k: Stathopoulos and Saad, Electron. Trans. Numer. Anal. 7 (1998) 163; Stathopoulos, SIAM J. Sci.
+/// Comput. 29 (2007) 481).
+BasisStep basis_step(const BasisProblem& problem);
 
 }  // namespace tessera::detail

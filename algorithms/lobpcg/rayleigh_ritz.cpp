@@ -25,13 +25,14 @@ bool is_independent(double independence, double growth) {
 struct RitzOutcome {
   RitzStep step;
   Index with_p = 1;  ///< P has taken part
-  double a_norm = 0, asymmetry = 0, drift = 0;
+  ShownByStart shown;
+  double drift = 0;
   double independence = 0;  ///< of a W that is not orthonormal
 
   template <class Visit>
   void each_field(const Visit& visit) {
     step.each_field(visit);
-    visit(with_p), visit(a_norm), visit(asymmetry), visit(drift), visit(independence);
+    visit(with_p), visit(shown.a_norm), visit(shown.asymmetry), visit(drift), visit(independence);
   }
 };
 
@@ -108,19 +109,6 @@ double drift_of(const SmallMatrix& a, const BasisColumns& columns, double projec
   return drift;
 }
 
-/// What the start's W shows of A. @param a W^T A W @param aw of A W, w_w of W: their Gram matrices
-void measure_operator(const SmallMatrix& a, const SmallMatrix& aw, const SmallMatrix& w_w,
-                      RitzOutcome& outcome) {
-  double square = 0, difference = 0, largest = 0;
-  for (Index j = 0; j < a.cols; ++j) {
-    square = std::max(square, aw(j, j));
-    largest = std::max(largest, std::sqrt(aw(j, j)) * std::sqrt(w_w(j, j)));
-    for (Index i = 0; i < j; ++i) difference = std::max(difference, std::abs(a(i, j) - a(j, i)));
-  }
-  outcome.a_norm = std::sqrt(square);
-  outcome.asymmetry = largest > 0 ? difference / largest : 0;
-}
-
 /// The Ritz pairs, once more without P if that has lost its independence.
 template <class T>
 void solve(const LobpcgContext<T>& on, const LobpcgState<T>& s, const Projection& projection,
@@ -155,7 +143,7 @@ void project_and_solve(const LobpcgContext<T>& on, const LobpcgState<T>& s,
   const bool at_start = columns.x == 0;
   set_measured(sums, columns, all && !at_start, projection);
   if (at_start)
-    measure_operator(projection.a, sums[1], sums[2], outcome);
+    outcome.shown = shown_by_start(projection.a, sums[1], sums[2]);
   else if (all)
     outcome.drift = drift_of(projection.a, columns, s.projected_norm);
   else
@@ -216,9 +204,9 @@ StepOutcome rayleigh_ritz(LobpcgContext<T>& on, LobpcgState<T>& s) {
   if (!outcome.step.finite) return StepOutcome::not_finite;
   if (!outcome.step.positive) return StepOutcome::not_positive;
   s.projected_norm = std::max(s.projected_norm, outcome.step.norm);
-  if (!on.problem.b) s.norms.a = std::max({s.norms.a, outcome.step.norm, outcome.a_norm});
+  if (!on.problem.b) s.norms.a = std::max({s.norms.a, outcome.step.norm, outcome.shown.a_norm});
   if (s.x.columns == 0)
-    s.asymmetry = outcome.asymmetry;
+    s.asymmetry = outcome.shown.asymmetry;
   else if (all)
     s.drift = outcome.drift;
   if (!outcome.with_p) s.p.columns = 0;

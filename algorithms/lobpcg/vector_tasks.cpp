@@ -103,7 +103,8 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
 
 template <class T>
 void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
-                             std::span<const BlockColumns<T>> outputs, const SmallMatrix& c) {
+                             std::span<const BlockColumns<T>> outputs, const SmallMatrix& c,
+                             bool keeps_others) {
   if (columns_of<T>(outputs) == 0) return;
   const Data coefficients = Data::bytes(
       sequence_.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
@@ -122,7 +123,8 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
     for (const auto& [block, first, columns] : outputs) {
       if (columns == 0) continue;
       const Data& piece = block->segment(s);
-      task.outputs[next++] = {is_input(block) ? add_to(piece) : overwrite(piece), first, columns};
+      task.outputs[next++] = {keeps_others || is_input(block) ? add_to(piece) : overwrite(piece), first,
+                              columns};
     }
     sequence_.insert(task, {.priority = priority, .gpu = segments_->gpu(s)});
   }

@@ -36,6 +36,20 @@ struct ProductBlock {
   BlockColumns<T> b_products() const { return {bv.count() > 0 ? &bv : &v, first, columns}; }
 };
 
+/// Columns of a block with products, a part of a basis.
+template <class T>
+struct BasisPart {
+  const ProductBlock<T>* block;
+  Index first, columns;
+
+  BlockColumns<T> vectors() const { return {&block->v, first, columns}; }
+  BlockColumns<T> a_products() const { return {&block->av, first, columns}; }
+  /// V itself where B is the identity.
+  BlockColumns<T> b_products() const {
+    return {block->bv.count() > 0 ? &block->bv : &block->v, first, columns};
+  }
+};
+
 /// Sums over all rows and ranks of inner products, left^T right.
 template <class T>
 struct GramJob {
@@ -75,8 +89,9 @@ class VectorTasks {
   std::vector<SmallMatrix> grams(std::span<const GramJob<T>> jobs);
   /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold
   /// anything before.
+  /// @param keeps_others they stay instead, and must have been written before
   void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
-               const SmallMatrix& c);
+               const SmallMatrix& c, bool keeps_others = false);
   /// to := from, as many columns.
   void copy(const BlockColumns<T>& from, const BlockColumns<T>& to);
   /// Fills columns with random numbers; the block's other columns become zero if it is overwritten.

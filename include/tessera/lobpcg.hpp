@@ -19,15 +19,25 @@
 #include <tessera/types.hpp>
 
 /// @file
-/// The locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci. Comput. 23
-/// (2001) 517): a few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A
-/// symmetric, B symmetric positive definite:
+/// A few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A symmetric, B symmetric
+/// positive definite, by the locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci.
+/// Comput. 23 (2001) 517), or by generalized Davidson with a deeper basis:
 ///
 ///   const auto r = lobpcg(runtime, {.a = &a, .preconditioner = &t}, {.count = 8});
 ///   if (!r) return fail(r.status().message());
 namespace tessera {
 
-/// How the Rayleigh-Ritz problem is made.
+/// How the space grows that the eigenvectors are taken from.
+enum class EigenMethod {
+  lobpcg,                ///< the last step alone is remembered: [X W P], the least memory
+  generalized_davidson,  ///< GD+k: a basis of `basis` columns, restarted thick: fewer products, and more work and
+                         ///< memory for vectors (Stathopoulos, SIAM J. Sci. Comput. 29 (2007) 481)
+  automatic,  ///< the one whose iterations cost less for the wanted pairs, in flops: with c of a product a row and
+  ///< column, 4 times the stored entries a row of a half, LOBPCG's with its block b take b (36 b + c) a
+  ///< row, the others max(count, block) (10 basis + c). Generalized Davidson where stored_entries() is
+  ///< unknown; what only one of the two takes (variant basic, a basis, a block below count) decides
+};
+/// How the Rayleigh-Ritz problem of LOBPCG is made.
 enum class LobpcgVariant {
   orthonormal,  ///< X and P are kept orthonormal, and W, or what the step makes of it: a standard
                 ///< Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Duersch et
@@ -76,10 +86,17 @@ struct LobpcgStep {
 /// How a problem is solved.
 struct LobpcgOptions {
   Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
-  Index block = 0;  ///< vectors of the block, >= count, at most 32, three times as many (and the constraints)
-                    ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
-                    ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
-                    ///< wanted eigenvalues from the others, also multiple ones
+  /// How the space grows.
+  EigenMethod method = EigenMethod::lobpcg;
+  Index block =
+      0;  ///< LOBPCG: vectors of the block, >= count, at most 32, three times as many (and the constraints)
+          ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
+          ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
+          ///< wanted eigenvalues from the others, also multiple ones. Otherwise the most columns that
+          ///< A is multiplied with in an iteration, at most 32; 0: count, at most 8
+  Index basis =
+      0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block, at most
+          ///< 128 and n less the constraints; 0: 64, more where these bounds need it
   /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)
@@ -102,6 +119,7 @@ struct LobpcgOptions {
 /// Also without convergence the pairs are the best that there are.
 template <class T>
 struct LobpcgResult : ResultStatus {
+  EigenMethod method = EigenMethod::lobpcg;  ///< by which they were sought
   std::vector<double> values;     ///< `count` Ritz values, from the wanted end; none if the solve has failed
                                   ///< before the first Rayleigh-Ritz step
   std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at
@@ -158,11 +176,12 @@ struct LobpcgProblem {
 /// Solves; blocking and collective, the same decisions on all ranks. A is applied once an iteration, to the
 /// active columns alone, and once to the whole block at the start, at a restart and at the end, where the
 /// residuals are computed afresh: if they are larger than the recurrences said, the iteration goes on from
-/// there. In double, where the last directions were far from dependent, the next ones are taken as they are,
+/// there. (Generalized Davidson: to at most `block` columns that have not converged, and at the end to max(count,
+/// block) vectors.) In double, where the last directions were far from dependent, the next ones are taken as they are,
 /// and the Rayleigh-Ritz step makes them orthonormal; if they turn out dependent, A is applied to them a
 /// second time, in the usual order. (Not with constraints, and not for residuals of 1e-11 (||A|| + |lambda|
-/// ||B||) ||x|| or less, to which this adds rounding.) Without a guess of `count` vectors a preconditioner
-/// that asks where the wanted end is (Preconditioner::expect) is told first, after four applications of A to
+/// ||B||) ||x|| or less, to which this adds rounding.) Without a guess of `count` vectors LOBPCG tells a preconditioner
+/// that asks where the wanted end is (Preconditioner::expect) first, after four applications of A to
 /// one vector, which count. The host waits two or three times an iteration for small matrices; other
 /// sequences go on.
 ///

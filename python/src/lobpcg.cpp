@@ -244,11 +244,18 @@ LobpcgNorm norm_of(const std::string& name) {
   throw InvalidArgument("norm", name, "backward, relative or absolute");
 }
 
+EigenMethod method_of(const std::string& name) {
+  if (name == "lobpcg") return EigenMethod::lobpcg;
+  if (name == "gd") return EigenMethod::generalized_davidson;
+  if (name == "auto") return EigenMethod::automatic;
+  throw InvalidArgument("method", name, "lobpcg, gd or auto");
+}
+
 nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::handle b,
                        const std::string& built_in, nb::object preconditioner, std::optional<double> shift,
                        std::optional<AnyArray> guess, std::optional<AnyArray> constraints, Index count,
-                       Index block, bool largest, double tolerance, const std::string& norm, Index iterations,
-                       std::uint64_t seed, nb::object monitor) {
+                       const std::string& method, Index block, Index basis, bool largest, double tolerance,
+                       const std::string& norm, Index iterations, std::uint64_t seed, nb::object monitor) {
   LobpcgRequest request;
   request.n = n;
   request.a = operator_input(a);
@@ -258,7 +265,9 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
   request.monitor = std::move(monitor);
   request.shift = shift;
   request.options.count = count;
+  request.options.method = method_of(method);
   request.options.block = block;
+  request.options.basis = basis;
   request.options.end = largest ? EigenEnd::largest : EigenEnd::smallest;
   request.options.tolerance = tolerance;
   request.options.norm = norm_of(norm);
@@ -273,9 +282,9 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
 void bind_lobpcg(nb::module_& module) {
   module.def("lobpcg", &lobpcg_arrays, nb::arg("letter"), nb::arg("n"), nb::arg("a"), nb::arg("b").none(),
              nb::arg("built_in"), nb::arg("preconditioner").none(), nb::arg("shift").none(),
-             nb::arg("guess").none(), nb::arg("constraints").none(), nb::arg("count"), nb::arg("block"),
-             nb::arg("largest"), nb::arg("tolerance"), nb::arg("norm"), nb::arg("iterations"),
-             nb::arg("seed"), nb::arg("monitor").none());
+             nb::arg("guess").none(), nb::arg("constraints").none(), nb::arg("count"), nb::arg("method"),
+             nb::arg("block"), nb::arg("basis"), nb::arg("largest"), nb::arg("tolerance"), nb::arg("norm"),
+             nb::arg("iterations"), nb::arg("seed"), nb::arg("monitor").none());
 }
 
 }  // namespace tessera::python

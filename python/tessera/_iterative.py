@@ -134,7 +134,9 @@ def _solve(
     largest: bool,
     tol: float,
     maxiter: int,
+    method: str,
     block: int,
+    basis: int,
     norm: str,
     shift: Optional[float],
     seed: int,
@@ -166,11 +168,11 @@ def _solve(
         function, _ = _operator(m if not isinstance(m, (list, tuple)) else host_array(m, "M"), "M", n, dtype, False)
     guess = None if x is None else _vectors(x, "X", n, dtype)
     fixed = None if y is None else _vectors(y, "Y", n, dtype)
-    if block == 0 and guess is not None:
+    if block == 0 and guess is not None and method == "lobpcg":
         block = max(guess.shape[1], min(k + max(2, k // 2), most, n // 3))
     d = _core.lobpcg(
         "s" if dtype.itemsize == 4 else "d", n, first, second, built_in, function, shift, guess, fixed,
-        int(k), int(block), bool(largest), float(tol), norm, int(maxiter), int(seed), monitor,
+        int(k), method, int(block), int(basis), bool(largest), float(tol), norm, int(maxiter), int(seed), monitor,
     )  # fmt: skip
     d["vectors"] = d["vectors"].reshape(n, -1)[:, : len(d["values"])]
     d["values"] = d["values"].astype(dtype, copy=False)
@@ -189,7 +191,9 @@ def eigsh(
     largest: bool = False,
     tol: float = 0.0,
     maxiter: int = 500,
+    method: str = "lobpcg",
     block: int = 0,
+    basis: int = 0,
     norm: str = "backward",
     shift: Optional[float] = None,
     seed: int = 1,
@@ -199,7 +203,7 @@ def eigsh(
 ) -> Any:
     """The `k` smallest or largest eigenvalues of a sparse real symmetric matrix or operator, and their vectors.
 
-    By LOBPCG with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a preconditioner, and `B` the
+    By LOBPCG or generalized Davidson with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a preconditioner, and `B` the
     matrix of a generalized problem.
 
     Parameters
@@ -222,8 +226,14 @@ def eigsh(
         Of the residuals; 0: 1e-8, in float32 1e-4.
     maxiter : int, optional
         Iterations at most.
+    method : {'lobpcg', 'gd', 'auto'}, optional
+        LOBPCG; generalized Davidson (GD+k), which keeps a basis of many columns and needs fewer products; or the one
+        whose iterations cost less.
     block : int, optional
-        Vectors of the block, at most 32; 0: k and some guard vectors.
+        LOBPCG: vectors of the block, at most 32; 0: k and some guard vectors. Otherwise the columns that A is applied
+        to in an iteration; 0: k, at most 8.
+    basis : int, optional
+        Columns of the basis at most, not with LOBPCG; 0: 64 or more.
     norm : {'backward', 'relative', 'absolute'}, optional
         A pair has converged if ``||r|| <= tol (||A|| + |w| ||B||) ||x||``, ``tol |w| ||x||`` or ``tol ||x||``.
     shift : float, optional
@@ -254,7 +264,7 @@ def eigsh(
     LinAlgError
         For NaN or infinity from A, B or M.
     """
-    result = _solve(A, k, B, M, X, None, largest, tol, maxiter, block, norm, shift, seed, monitor)
+    result = _solve(A, k, B, M, X, None, largest, tol, maxiter, method, block, basis, norm, shift, seed, monitor)
     if full_output:
         return result
     order = np.argsort(result.values, kind="stable")
@@ -310,5 +320,5 @@ def lobpcg(
     """
     start = host_array(X, "X")
     k = 1 if start.ndim == 1 else start.shape[1]
-    result = _solve(A, k, B, M, start, Y, largest, tol, maxiter, 0, norm, shift, seed, monitor)
+    result = _solve(A, k, B, M, start, Y, largest, tol, maxiter, "lobpcg", 0, 0, norm, shift, seed, monitor)
     return result if full_output else (result.values, result.vectors)

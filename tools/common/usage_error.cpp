@@ -34,9 +34,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 InvalidArgument named_by_option(const InvalidArgument& error) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> options{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 21> options{
       {{"count", "--k"},
        {"block", "--block"},
+       {"basis", "--basis"},
        {"kind", "--generate"},
        {"interaction", "--interaction"},
        {"orbits", "--orbits"},

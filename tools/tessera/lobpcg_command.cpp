@@ -93,6 +93,7 @@ class LobpcgRun {
     rows_ = load_rows(session_, source_);
     if (!options_.save_overlap.empty() && !rows_.b)
       throw UsageError("--save-overlap", options_.save_overlap, "is not possible", "a problem with B");
+    set_solver();
     require_room();
     CsbOptions cut{.groups = options_.nd, .progress = shown_share(session_)};
     const double begin = now();
@@ -104,9 +105,17 @@ class LobpcgRun {
     if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
     if (!options_.save_overlap.empty()) save("overlap", options_.save_overlap, *b_, options_.overlap);
     problem_.a = a_.get();
+    choose_method();
     problem_.b = b_.get();
+  }
+
+  void set_solver() {
     solve_.count = options_.k;
     solve_.block = options_.block;
+    solve_.method = options_.method == "gd"       ? EigenMethod::generalized_davidson
+                    : options_.method == "lobpcg" ? EigenMethod::lobpcg
+                                                  : EigenMethod::automatic;
+    solve_.basis = options_.basis;
     solve_.end = options_.largest ? EigenEnd::largest : EigenEnd::smallest;
     solve_.tolerance = options_.tolerance > 0 ? options_.tolerance : sizeof(T) == 4 ? 1e-4 : 1e-8;
     solve_.norm = norm_of(options_.norm);
@@ -125,14 +134,28 @@ class LobpcgRun {
   /// built.
   void require_room() const {
     const double order = static_cast<double>(rows_.a->order());
-    const Index block = options_.block > 0 ? options_.block : usual_lobpcg_block(runtime_, options_.k);
+    LobpcgOptions sized = solve_;
+    choose_sizes(runtime_, {.n = rows_.a->order()}, sized);
     double needed = 0;
     if (!runtime_.any_gpus())
-      needed = lobpcg_memory(order / runtime_.size(), block, rows_.b != nullptr, sizeof(T));
+      needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
     if (rows_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
       needed += order * static_cast<double>(options_.k) * (sizeof(T) == 4 ? 12 : 8);
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
     require_memory(runtime_, "lobpcg", needed);
+  }
+
+  /// The method and the preconditioner that stand for `auto`.
+  void choose_method() {
+    LobpcgOptions sized = solve_;
+    choose_sizes(runtime_, {.n = a_->order(), .stored_entries = a_->stored_entries()}, sized);
+    solve_.method = sized.method;
+    sizes_ = {sized.block, sized.basis};
+    // A deep basis makes up for what the tiles know beyond the diagonal.
+    const bool deep = solve_.method == EigenMethod::generalized_davidson;
+    preconditioner_name_ = options_.preconditioner != "auto" ? options_.preconditioner
+                           : deep && options_.steps == 0     ? "jacobi"
+                                                             : "fom";
   }
 
   /// Creates new preconditioners for each run, because they store Ritz values.
@@ -140,13 +163,13 @@ class LobpcgRun {
     const std::optional<double>& shift = options_.shift;
     const double b_norm = b_ ? b_->norm_bound() : 1;
     chebyshev_ = nullptr;
-    if (options_.preconditioner == "jacobi")
+    if (preconditioner_name_ == "jacobi")
       preconditioner_ = std::make_unique<JacobiPreconditioner<T>>(runtime_, a_->segments(), a_->diagonal(),
                                                                   JacobiOptions{solve_.end, shift, b_norm});
-    else if (options_.preconditioner == "fom")
+    else if (preconditioner_name_ == "fom")
       preconditioner_ = std::make_unique<FomPreconditioner<V, T>>(
           runtime_, *a_, FomOptions{solve_.end, steps(), shift, b_norm});
-    else if (options_.preconditioner == "chebyshev") {
+    else if (preconditioner_name_ == "chebyshev") {
       auto made = std::make_unique<ChebyshevPreconditioner<T>>(
           runtime_, *a_, ChebyshevOptions{solve_.end, degree(), shift, std::nullopt, b_norm});
       chebyshev_ = made.get();
@@ -155,6 +178,11 @@ class LobpcgRun {
     problem_.preconditioner = preconditioner_.get();
   }
 
+  const char* method_name() const { return solve_.method == EigenMethod::lobpcg ? "lobpcg" : "gd"; }
+  std::string method_title() const {
+    if (solve_.method != EigenMethod::lobpcg) return "GD+k";
+    return solve_.variant == LobpcgVariant::basic ? "LOBPCG (basic)" : "LOBPCG";
+  }
   int steps() const { return options_.steps > 0 ? options_.steps : FomOptions{}.steps; }
   int degree() const { return options_.degree > 0 ? options_.degree : ChebyshevOptions{}.degree; }
 
@@ -163,6 +191,10 @@ class LobpcgRun {
     used.common = session_.used_options();
     if (source_.of_shell_model()) used.interaction = source_.used_interaction();
     used.tolerance = solve_.tolerance;
+    used.method = method_name();
+    used.block = sizes_.first;
+    used.basis = sizes_.second;
+    used.preconditioner = preconditioner_name_;
     used.steps = steps();
     used.degree = degree();
     used.nd = a_->groups();
@@ -182,9 +214,10 @@ class LobpcgRun {
     describe_files(report_, source_, *rows_.a, build_seconds_, saved_);
     if (!rows_.spectrum.text.empty()) report_.lines.emplace_back("spectrum", rows_.spectrum.text);
     report_.lines.emplace_back(
-        "solver", fmt::format("{} {}, {}, tolerance {:g} {}, preconditioner {}, vectors in {}", options_.k,
-                              options_.largest ? "largest" : "smallest", options_.variant, solve_.tolerance,
-                              options_.norm, options_.preconditioner, sizeof(T) == 4 ? "float" : "double"));
+        "solver",
+        fmt::format("{}, {} {}, tolerance {:g} {}, preconditioner {}, vectors in {}", method_title(),
+                    options_.k, options_.largest ? "largest" : "smallest", solve_.tolerance, options_.norm,
+                    preconditioner_name_, sizeof(T) == 4 ? "float" : "double"));
   }
 
   /// Runs the solver, then the peer. `index` is the number of the timed run; negative: a warm-up
@@ -225,7 +258,6 @@ class LobpcgRun {
       if (!result) check.failure = fmt::format("not converged: {}", reason_of(result.status()));
       if (check.any()) run.check = check;
     }
-    report_.options["block"] = result.vectors.width();
     if (last) {
       find_states(result);
       if (states_) run.result["shell_model"] = json_of(*states_);
@@ -256,7 +288,7 @@ class LobpcgRun {
                     .largest = options_.largest,
                     .tolerance = solve_.tolerance,
                     .norm = options_.norm,
-                    .preconditioner = options_.preconditioner});
+                    .preconditioner = preconditioner_name_});
     const double seconds = peer_->run();
     const SparseEigenSolution theirs = peer_->result();
     peer_->release();
@@ -305,6 +337,7 @@ class LobpcgRun {
     json["iterations"] = result.iterations;
     json["restarts"] = result.restarts;
     json["converged"] = result.converged;
+    json["method"] = method_name();
     json["block"] = result.vectors.width();
     json["multiplications"] = result.multiplications;
     json["columns_multiplied"] = result.columns_multiplied;
@@ -398,8 +431,8 @@ class LobpcgRun {
 
   ResidualPlot plot(const LobpcgResult<T>& result) const {
     ResidualPlot plot;
-    plot.title = fmt::format("LOBPCG, {}, n = {}, preconditioner {}", source_.name(), a_->order(),
-                             options_.preconditioner);
+    plot.title = fmt::format("{}, {}, n = {}, preconditioner {}", method_title(), source_.name(), a_->order(),
+                             preconditioner_name_);
     plot.residual = fmt::format("residual, {}", options_.norm);
     plot.tolerance = solve_.tolerance;
     plot.curves.resize(static_cast<std::size_t>(options_.k));
@@ -423,6 +456,8 @@ class LobpcgRun {
   std::unique_ptr<CsbMatrix<V, T>> a_, b_;
   double build_seconds_ = 0;
   std::vector<SavedFile> saved_;
+  std::string preconditioner_name_;
+  std::pair<Index, Index> sizes_;           ///< block and basis (0: none) as they are used
   std::optional<ShellModelStates> states_;  ///< of the last run
   std::unique_ptr<Preconditioner<T>> preconditioner_;
   const ChebyshevPreconditioner<T>* chebyshev_ = nullptr;

@@ -33,8 +33,18 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
     return [&options, name] { return options.preconditioner == name; };
   };
   table.group("Solver");
-  table.integer("--block", options.block, 1, 32, "vectors that are iterated, at least k")
-      .chosen("3/2 k or so, with GPUs a multiple of 8", 0);
+  table.word(
+      "--method", options.method, {"auto", "gd", "lobpcg"},
+      "generalized Davidson with a deep basis (GD+k), LOBPCG, whose basis is [X W P], or the one whose "
+      "iterations cost less");
+  table
+      .integer("--block", options.block, 1, 32,
+               "gd: the most columns that A is multiplied with in an iteration; lobpcg: vectors that are "
+               "iterated, at least k")
+      .chosen("k, at most 8; lobpcg: 3/2 k or so, with GPUs a multiple of 8", 0);
+  table.integer("--basis", options.basis, 3, 128, "the most columns of the basis, at least k + 2 BLOCK")
+      .chosen("64 or more", 0)
+      .needs([&options] { return options.method != "lobpcg"; }, "another method than lobpcg");
   table
       .real("--tol", options.tolerance, real_above_0(),
             "a pair has converged when its residual is this small")
@@ -44,13 +54,17 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
              "what ||A x - lambda B x|| is compared with: TOL (||A|| + |lambda| ||B||) ||x||, TOL |lambda| "
              "||x||, or TOL ||x||");
   table.integer("--iterations", options.iterations, 0, 1000000, "at most");
-  table.word("--variant", options.variant, {"orthonormal", "basic"},
-             "[X W P] kept orthonormal, or the generalized Rayleigh-Ritz problem of Gram matrices");
-  table.word("--preconditioner", options.preconditioner, {"none", "jacobi", "fom", "chebyshev"},
-             "none, the diagonal, the diagonal tiles by a few steps of FOM, or a polynomial of A");
+  table.word(
+      "--variant", options.variant, {"orthonormal", "basic"},
+      "of lobpcg: [X W P] kept orthonormal, or the generalized Rayleigh-Ritz problem of Gram matrices");
+  table.word(
+      "--preconditioner", options.preconditioner, {"auto", "none", "jacobi", "fom", "chebyshev"},
+      "none, the diagonal, the diagonal tiles by a few steps of FOM, or a polynomial of A; auto: jacobi "
+      "with gd, fom with lobpcg or --steps");
   table.integer("--steps", options.steps, 1, 32, "of FOM on each tile")
       .chosen("2", 0)
-      .needs(preconditioned_by("fom"), "--preconditioner fom");
+      .needs([=] { return preconditioned_by("fom")() || preconditioned_by("auto")(); },
+             "--preconditioner fom");
   table.integer("--degree", options.degree, 1, 1000, "of the Chebyshev polynomial")
       .chosen("8", 0)
       .needs(preconditioned_by("chebyshev"), "--preconditioner chebyshev");
@@ -118,7 +132,9 @@ void validate(const LobpcgProgramOptions& options) {
   validate(source_of(options));
   if (options.vectors_type == 'f' && options.storage == 'd')
     throw UsageError("--vectors-type", "f", "is not possible", "d, with --storage d");
-  if (options.block > 0 && options.block < options.k)
+  if (options.method == "gd" && options.variant == "basic")
+    throw UsageError("--variant", "basic", "is not possible", "orthonormal, with --method gd");
+  if (options.method == "lobpcg" && options.block > 0 && options.block < options.k)
     throw UsageError("--block", fmt::to_string(options.block), "is too small",
                      fmt::format("at least k = {}", options.k));
   require_eigenpairs_writable(options.output, true);

@@ -102,9 +102,9 @@ struct LobpcgProgramOptions {
   std::string matrix, overlap, generate;
   std::string interaction, orbits;  ///< for the shell model; empty: not given
   Index excitation = -1;            ///< for the shell model; -1: not given
-  Index k = 5, block = 0;
+  Index k = 5, block = 0, basis = 0;
   double tolerance = 0;
-  std::string norm = "backward", variant = "orthonormal", preconditioner = "fom";
+  std::string method = "auto", norm = "backward", variant = "orthonormal", preconditioner = "auto";
   int steps = 0, degree = 0;    ///< of FOM; of the Chebyshev polynomial; 0: not given
   std::optional<double> shift;  ///< none: the program chooses
   char storage = 'd', vectors_type = 'd';

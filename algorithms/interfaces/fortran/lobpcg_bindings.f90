@@ -31,7 +31,9 @@ module tessera_lobpcg_bindings
   end type
 
   type, bind(c) :: c_lobpcg_options
-    integer(c_int64_t) :: count, block
+    integer(c_int64_t) :: count
+    integer(c_int) :: method
+    integer(c_int64_t) :: block, basis
     integer(c_int) :: largest
     real(c_double) :: tolerance
     integer(c_int) :: norm, basic

@@ -14,6 +14,7 @@ module tessera_lobpcg_options
   public :: result_of
 
   integer, parameter, public :: norm_backward = 0, norm_relative = 1, norm_absolute = 2
+  integer, parameter, public :: method_lobpcg = 0, method_generalized_davidson = 1, method_automatic = 2
 
   type :: lobpcg_step
     integer(tessera_index) :: iteration, converged, active
@@ -33,7 +34,9 @@ module tessera_lobpcg_options
 
   !> What is not set is the library's choice.
   type :: lobpcg_options
+    integer, allocatable :: method                     !< one of the constants method_*
     integer, allocatable :: block
+    integer, allocatable :: basis                      !< not LOBPCG: columns of the basis
     logical, allocatable :: largest                    !< the wanted end
     real(dp), allocatable :: tolerance
     integer, allocatable :: norm                       !< one of the constants norm_*
@@ -69,7 +72,9 @@ contains
     call c_lobpcg_options_init(chosen)
     chosen%count = count
     if (.not. present(options)) return
+    if (allocated(options%method)) chosen%method = int(options%method, c_int)
     if (allocated(options%block)) chosen%block = options%block
+    if (allocated(options%basis)) chosen%basis = options%basis
     call set_flag(options%largest, chosen%largest)
     if (allocated(options%tolerance)) chosen%tolerance = options%tolerance
     if (allocated(options%norm)) chosen%norm = int(options%norm, c_int)

@@ -89,6 +89,12 @@ typedef struct tessera_lobpcg_step {
 /** After each iteration, on every rank; other than 0 stops. */
 typedef int (*tessera_lobpcg_monitor)(const tessera_lobpcg_step* step, void* user);
 
+/** How the space grows; see EigenMethod of tessera/lobpcg.hpp. */
+enum tessera_eigen_method {
+  TESSERA_METHOD_LOBPCG = 0,
+  TESSERA_METHOD_GENERALIZED_DAVIDSON = 1,
+  TESSERA_METHOD_AUTOMATIC = 2
+};
 enum tessera_lobpcg_norm { TESSERA_NORM_BACKWARD = 0, TESSERA_NORM_RELATIVE = 1, TESSERA_NORM_ABSOLUTE = 2 };
 
 typedef struct tessera_lobpcg_problem {
@@ -104,7 +110,9 @@ void tessera_lobpcg_problem_init(tessera_lobpcg_problem* problem);
 
 typedef struct tessera_lobpcg_options {
   tessera_index count;      /**< wanted eigenpairs */
+  int method;               /**< enum tessera_eigen_method */
   tessera_index block;      /**< 0: chosen */
+  tessera_index basis;      /**< not LOBPCG: columns of the basis; 0: chosen */
   int largest;              /**< the wanted end */
   double tolerance;         /**< 0: chosen */
   int norm;                 /**< enum tessera_lobpcg_norm */

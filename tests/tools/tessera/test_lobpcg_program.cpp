@@ -29,7 +29,11 @@ TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("lobpcg --generate laplacian1d:60 --matrix " + path("a.mtx"), "--matrix");
   expect_refused("lobpcg --matrix " + path("absent.mtx"), "absent.mtx");
   expect_refused("lobpcg --generate laplacian1d:60 --k 0", "--k");
-  expect_refused("lobpcg --generate laplacian1d:60 --k 4 --block 3", "--block");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 4 --method lobpcg --block 3", "--block");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 4 --method gd --basis 11", "--basis: '11'");
+  expect_refused("lobpcg --generate laplacian1d:60 --method lobpcg --basis 40",
+                 "--basis: '40' has no effect");
+  expect_refused("lobpcg --generate laplacian1d:60 --method gd --variant basic", "--variant: 'basic'");
   expect_refused("lobpcg --generate laplacian1d:10 --k 4",
                  "--k: '4 of order 10' is not possible; expected at most n / 5 = 2");
   expect_refused("lobpcg --generate laplacian1d:60 --k 2 --block 21", "--block: '21'");
@@ -252,7 +256,9 @@ TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {
   const auto exact = [&](Index k) { return 2 - 2 * std::cos(std::numbers::pi * double(k) / double(n + 1)); };
   for (const char* more :
        {"", "--largest", "--variant basic --preconditioner none", "--preconditioner jacobi",
-        "--preconditioner chebyshev --degree 6", "--preconditioner chebyshev --largest", "--nd 3"}) {
+        "--preconditioner chebyshev --degree 6", "--preconditioner chebyshev --largest", "--nd 3",
+        "--method gd", "--method gd --preconditioner chebyshev --largest",
+        "--method gd --basis 20 --preconditioner none"}) {
     const Json json = record(fmt::format("lobpcg --generate laplacian1d:{} --k 3 --block 6 {}", n, more));
     EXPECT_TRUE(passed(json)) << more;
     const bool largest = std::string(more).find("--largest") != std::string::npos;

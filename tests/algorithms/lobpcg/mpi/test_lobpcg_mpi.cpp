@@ -82,6 +82,44 @@ TEST_F(LobpcgMpi, Smallest) {
   }
 }
 
+/// All decisions about a deep basis are the same on all ranks: its trust in directions, restarts, locking.
+TEST_F(LobpcgMpi, DeepBases) {
+  constexpr EigenMethod davidson = EigenMethod::generalized_davidson;
+  const Index n = 60;
+  const SparseRows k = laplacian(n);
+  SparseRows m(n);
+  for (Index i = 0; i < n; ++i) {
+    m.add(i, i, 3 + double(i % 4));
+    if (i > 0) m.add(i, i - 1, 1);
+  }
+  const std::vector<double> alone = lapack_eigenvalues(dense(k)),
+                            pairs = lapack_eigenvalues(dense(k), dense(m));
+  const auto a = operator_of<double>(runtime_, k, 5), b = operator_of<double>(runtime_, m, 5);
+  UserPreconditioner<double> inverse(runtime_, a.segments(), tridiagonal_inverse<double>(n, 2.02, -1));
+  for (const bool generalized : {false, true})
+    for (const auto& [block, basis] : {std::pair<Index, Index>{0, 0}, {1, 6}, {2, 9}}) {
+      const LobpcgProblem<double> problem{
+          .a = &a, .b = generalized ? &b : nullptr, .preconditioner = &inverse};
+      const LobpcgOptions options{
+          .count = 3, .method = davidson, .block = block, .basis = basis, .tolerance = 1e-12};
+      const std::vector<double>& all = generalized ? pairs : alone;
+      const auto result = lobpcg(runtime_, problem, options);
+      expect_values(result, all, 1e-10);
+      expect_eigenpairs<double>(result, k, generalized ? &m : nullptr, 1e-10, 1e-10);
+      expect_equal_on_all_ranks(runtime_, result);
+      LobpcgProblem<double> next = problem;
+      next.constraints = next.guess = &result.vectors;
+      next.constraint_count = next.guess_count = 3;
+      const auto more = lobpcg(runtime_, next, options);
+      expect_values(more, {all.begin() + 3, all.end()}, 1e-9);
+      expect_equal_on_all_ranks(runtime_, more);
+    }
+  const auto single = operator_of<float>(runtime_, k, 4);
+  const auto result = lobpcg(runtime_, {.a = &single}, {.count = 3, .method = davidson, .tolerance = 1e-5});
+  expect_values(result, alone, 1e-4);
+  expect_equal_on_all_ranks(runtime_, result);
+}
+
 TEST_F(LobpcgMpi, RandomStartsDoNotDependOnRanks) {
   // Sums differ by rounding, which does not yet show in the first iterations.
   const Index n = 60;

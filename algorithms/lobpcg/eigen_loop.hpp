@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include <tessera/algorithms/lobpcg/lobpcg_steps.hpp>
+
+namespace tessera::detail {
+
+/// The least length that is measured right (lobpcg.hpp).
+template <class T>
+inline constexpr double shortest_length = sizeof(T) == 4 ? 1e-30 : 1e-145;
+
+/// The loop that all methods have in common: a method makes the basis larger and takes the Ritz pairs and
+/// their residuals from it; what these show decides whether the loop goes on, begins again from X (restart)
+/// or ends.
+template <class T>
+class EigenLoop {
+ public:
+  EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& resolved);
+  virtual ~EigenLoop() = default;
+  EigenLoop(const EigenLoop&) = delete;
+  EigenLoop& operator=(const EigenLoop&) = delete;
+
+  LobpcgResult<T> solve();
+
+ protected:
+  // What a method does. The first two return false where the solve has ended or begins again.
+
+  /// From the directions W to new Ritz pairs.
+  virtual bool extend_basis() = 0;
+  /// R = A X - B X diag(theta), and s_.residuals.
+  virtual bool measure_residuals() = 0;
+  /// The new directions W.
+  virtual void next_directions() = 0;
+  /// X := the Ritz vectors of all s_.ritz_values.
+  virtual void bring_pairs() = 0;
+  /// W := X, and the basis is empty.
+  virtual void begin_again() = 0;
+  /// Makes W orthonormal to what the basis has.
+  virtual StepOutcome orthonormalise_w() = 0;
+
+  // What methods use.
+
+  bool orthonormalise_directions();
+  bool accept(StepOutcome outcome);
+  /// Residual norms of columns with these Ritz values; false where they are not finite.
+  bool measure(const ResidualSquares& squares, const std::vector<double>& ritz_values,
+               ResidualNorms& residuals);
+  bool end_without_residuals();
+  /// Refuses an A so small that residuals at the tolerance underflow.
+  void refuse_short(const ResidualNorms& residuals);
+  bool preconditions_at_once() const {
+    return problem_.preconditioner && problem_.preconditioner->by_columns();
+  }
+
+  double rounding() const { return static_cast<double>(precision<T>); }
+
+  Runtime& runtime_;
+  const LobpcgProblem<T>& problem_;
+  const LobpcgOptions options_;
+  Sequence sequence_;
+  LobpcgContext<T> on_;
+  LobpcgState<T> s_;
+  ConvergenceTest test_;
+
+ private:
+  bool test_convergence();
+  bool confirm();
+  bool test_progress();
+  bool restart_for(const std::string& reason);
+  bool end(StatusCode code, std::string reason);
+  bool end_exhausted(Index converged);
+  bool end_without_basis();
+  [[noreturn]] void refuse(std::string_view name, const std::string& value, const std::string& expected);
+  bool take(const ResidualSquares& squares) { return measure(squares, s_.ritz_values, s_.residuals); }
+  bool monitor_stops();
+  Status wait();
+  void finish();
+
+  Progress progress_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool ended_ = false;
+  LobpcgResult<T> result_;
+};
+
+}  // namespace tessera::detail
