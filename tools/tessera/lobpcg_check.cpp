@@ -27,6 +27,19 @@ std::vector<std::pair<Index, Index>> row_ranges(const SymmetricRows& rows) {
   return ranges;
 }
 
+constexpr std::size_t part_size = 16384;
+std::size_t parts_of(std::size_t count) {
+  return (count + part_size - 1) / part_size;
+}
+/// Calls work(begin, end, number) for parts of 0, ..., count - 1, which are always the same, on threads.
+template <class Work>
+void for_parts(int threads, std::size_t count, const Work& work) {
+  parallel_for(threads, static_cast<Index>(parts_of(count)), [&](Index number, int) {
+    const std::size_t begin = static_cast<std::size_t>(number) * part_size;
+    work(begin, std::min(begin + part_size, count), static_cast<std::size_t>(number));
+  });
+}
+
 /// A X for the matrix given by `rows`, with values rounded to V. The ranges are distributed over
 /// ranks and threads.
 template <class V>
@@ -34,8 +47,9 @@ RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x,
   const std::vector<std::pair<Index, Index>> ranges = row_ranges(rows);
   const auto ranks = static_cast<Index>(runtime.size()), count = static_cast<Index>(ranges.size());
   const int threads = host_threads(runtime);
-  std::vector<RowMajor> sums(static_cast<std::size_t>(threads), RowMajor(x.size(), 0.0));
+  std::vector<RowMajor> sums(static_cast<std::size_t>(threads));
   std::vector<std::vector<SparseEntry>> spaces(static_cast<std::size_t>(threads));
+  parallel_for(threads, threads, [&](Index t, int) { sums[static_cast<std::size_t>(t)].assign(x.size(), 0.0); });
   parallel_for(threads, (count - runtime.rank() + ranks - 1) / ranks, [&](Index i, int thread) {
     const auto [first, end] = ranges[static_cast<std::size_t>(runtime.rank() + i * ranks)];
     std::vector<SparseEntry>& entries = spaces[static_cast<std::size_t>(thread)];
@@ -51,16 +65,45 @@ RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x,
       }
     }
   });
-  for (std::size_t t = 1; t < sums.size(); ++t)
-    for (std::size_t i = 0; i < x.size(); ++i) sums[0][i] += sums[t][i];
+  for_parts(threads, x.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t t = 1; t < sums.size(); ++t)
+      for (std::size_t i = begin; i < end; ++i) sums[0][i] += sums[t][i];
+  });
   runtime.all_reduce_sum(sums[0].data(), static_cast<Index>(x.size()));
   return std::move(sums[0]);
 }
 
-double dot(const RowMajor& x, std::size_t i, const RowMajor& y, std::size_t j, std::size_t k) {
-  double sum = 0;
-  for (std::size_t row = 0; row < x.size(); row += k) sum += x[row + i] * y[row + j];
-  return sum;
+/// Sums over all rows for pairs of columns.
+struct Sums {
+  std::vector<double> x_bx;      ///< X^T B X, k x k
+  std::vector<double> x_square;  ///< of the columns of X
+  std::vector<double> residual;  ///< squares of A x - theta B x
+
+  explicit Sums(std::size_t k) : x_bx(k * k, 0.0), x_square(k, 0.0), residual(k, 0.0) {}
+  void add(const Sums& other) {
+    const auto each = [](std::vector<double>& to, const std::vector<double>& from) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    };
+    each(x_bx, other.x_bx), each(x_square, other.x_square), each(residual, other.residual);
+  }
+};
+
+Sums sums_of(int threads, const RowMajor& x, const RowMajor& ax, const RowMajor& bx,
+             const std::vector<double>& theta) {
+  const std::size_t k = theta.size(), rows = x.size() / k;
+  std::vector<Sums> parts(parts_of(rows), Sums(k));
+  for_parts(threads, rows, [&](std::size_t begin, std::size_t end, std::size_t number) {
+    Sums& sums = parts[number];
+    for (std::size_t row = begin * k; row < end * k; row += k)
+      for (std::size_t j = 0; j < k; ++j) {
+        sums.x_square[j] += x[row + j] * x[row + j];
+        sums.residual[j] += std::pow(ax[row + j] - theta[j] * bx[row + j], 2);
+        for (std::size_t i = 0; i < k; ++i) sums.x_bx[i + j * k] += x[row + i] * bx[row + j];
+      }
+  });
+  Sums all(k);
+  for (const Sums& part : parts) all.add(part);
+  return all;
 }
 
 /// NaN is a failed check here, not a check that was not computed.
@@ -90,12 +133,10 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
   record.residual = record.orthogonality = 0;
   double largest_square = 0;
   std::vector<double> bounds;
+  const Sums sums = sums_of(host_threads(runtime), x, ax, bx, std::vector<double>(result.values.begin(), result.values.end()));
   for (std::size_t j = 0; j < k; ++j) {
     const double theta = result.values[j];
-    double residual = 0;
-    for (std::size_t row = 0; row < x.size(); row += k)
-      residual += std::pow(ax[row + j] - theta * bx[row + j], 2);
-    const double square = dot(x, j, x, j, k);
+    const double residual = sums.residual[j], square = sums.x_square[j];
     largest_square = std::max(largest_square, square);
     const double unit = options.norm == LobpcgNorm::backward   ? pair.norm_a + std::abs(theta) * pair.norm_b
                         : options.norm == LobpcgNorm::relative ? std::abs(theta)
@@ -104,7 +145,7 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
     record.residual = std::max(record.residual, scaled(known(std::sqrt(residual / square)), bounds.back()));
     for (std::size_t i = 0; i <= j; ++i)
       record.orthogonality = std::max(
-          record.orthogonality, known(std::abs(dot(x, i, bx, j, k) - (i == j ? 1 : 0)) / (root * epsilon)));
+          record.orthogonality, known(std::abs(sums.x_bx[i + j * k] - (i == j ? 1 : 0)) / (root * epsilon)));
   }
   if (reference.empty()) return record;
   record.values = record.values_difference = 0;

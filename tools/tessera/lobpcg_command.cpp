@@ -17,6 +17,7 @@
 
 #include "eigen_output.hpp"
 #include "lobpcg_check.hpp"
+#include "lobpcg_operator.hpp"
 #include "lobpcg_problem.hpp"
 #include "options.hpp"
 #include "output_files.hpp"
@@ -97,14 +98,17 @@ class LobpcgRun {
     require_room();
     CsbOptions cut{.groups = options_.nd, .progress = shown_share(session_)};
     const double begin = now();
-    a_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.a, cut));
+    if (is_product_free(options_, rows_, runtime_.size()))
+      a_ = std::make_unique<ProgramOperator<V, T>>(runtime_, rows_.shell_model);
+    else
+      a_ = std::make_unique<ProgramOperator<V, T>>(runtime_, *rows_.a, cut);
     build_seconds_ = now() - begin;
     if (!options_.save_matrix.empty())
-      save("matrix", options_.save_matrix, *a_, description_of(source_, rows_));
+      save("matrix", options_.save_matrix, *a_->stored(), description_of(source_, rows_));
     cut.like = rows_.a.get();
     if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
     if (!options_.save_overlap.empty()) save("overlap", options_.save_overlap, *b_, options_.overlap);
-    problem_.a = a_.get();
+    problem_.a = &a_->get();
     choose_method();
     problem_.b = b_.get();
   }
@@ -141,6 +145,8 @@ class LobpcgRun {
       needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
     if (rows_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
       needed += order * static_cast<double>(options_.k) * (sizeof(T) == 4 ? 12 : 8);
+    if (is_product_free(options_, rows_, runtime_.size()))  // the order of rows, the diagonal, and vectors in both orders
+      needed += order * (16 + 2. * static_cast<double>(options_.k) * sizeof(T));
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
     require_memory(runtime_, "lobpcg", needed);
   }
@@ -148,13 +154,13 @@ class LobpcgRun {
   /// The method and the preconditioner that stand for `auto`.
   void choose_method() {
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = a_->order(), .stored_entries = a_->stored_entries()}, sized);
+    choose_sizes(runtime_, {.n = a_->get().order(), .stored_entries = a_->get().stored_entries()}, sized);
     solve_.method = sized.method;
     sizes_ = {sized.block, sized.basis};
     // A deep basis makes up for what the tiles know beyond the diagonal.
     const bool deep = solve_.method == EigenMethod::generalized_davidson;
     preconditioner_name_ = options_.preconditioner != "auto" ? options_.preconditioner
-                           : deep && options_.steps == 0     ? "jacobi"
+                           : !a_->stored() || (deep && options_.steps == 0) ? "jacobi"
                                                              : "fom";
   }
 
@@ -164,14 +170,14 @@ class LobpcgRun {
     const double b_norm = b_ ? b_->norm_bound() : 1;
     chebyshev_ = nullptr;
     if (preconditioner_name_ == "jacobi")
-      preconditioner_ = std::make_unique<JacobiPreconditioner<T>>(runtime_, a_->segments(), a_->diagonal(),
+      preconditioner_ = std::make_unique<JacobiPreconditioner<T>>(runtime_, a_->get().segments(), a_->diagonal(),
                                                                   JacobiOptions{solve_.end, shift, b_norm});
     else if (preconditioner_name_ == "fom")
       preconditioner_ = std::make_unique<FomPreconditioner<V, T>>(
-          runtime_, *a_, FomOptions{solve_.end, steps(), shift, b_norm});
+          runtime_, *a_->stored(), FomOptions{solve_.end, steps(), shift, b_norm});
     else if (preconditioner_name_ == "chebyshev") {
       auto made = std::make_unique<ChebyshevPreconditioner<T>>(
-          runtime_, *a_, ChebyshevOptions{solve_.end, degree(), shift, std::nullopt, b_norm});
+          runtime_, a_->get(), ChebyshevOptions{solve_.end, degree(), shift, std::nullopt, b_norm});
       chebyshev_ = made.get();
       preconditioner_ = std::move(made);
     }
@@ -197,20 +203,13 @@ class LobpcgRun {
     used.preconditioner = preconditioner_name_;
     used.steps = steps();
     used.degree = degree();
-    used.nd = a_->groups();
+    used.product = a_->stored() ? "stored" : "free";
+    if (a_->stored()) used.nd = a_->stored()->groups();
     Json& json = report_.options;
     json = option_table(used).json();  // includes the block size that the solver chose
     json["matrix"] = source_.name();
-    json["n"] = a_->order();
-    json["stored_entries"] = a_->stored_entries();
-    json["stored_bytes"] = a_->stored_bytes();
-    const double row = static_cast<double>(whole_entries(*a_)) / static_cast<double>(a_->order());
-    report_.lines.emplace_back(
-        "matrix",
-        fmt::format("{}{}, n = {}, {} stored entries ({:.3g} a row of the whole), {} in {}, made in {}",
-                    source_.name(), rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(), row,
-                    format_bytes(a_->stored_bytes()), sizeof(V) == 4 ? "float" : "double",
-                    format_seconds(build_seconds_)));
+    json["n"] = a_->get().order();
+    describe_matrix(json);
     describe_files(report_, source_, *rows_.a, build_seconds_, saved_);
     if (!rows_.spectrum.text.empty()) report_.lines.emplace_back("spectrum", rows_.spectrum.text);
     report_.lines.emplace_back(
@@ -218,6 +217,28 @@ class LobpcgRun {
         fmt::format("{}, {} {}, tolerance {:g} {}, preconditioner {}, vectors in {}", method_title(),
                     options_.k, options_.largest ? "largest" : "smallest", solve_.tolerance, options_.norm,
                     preconditioner_name_, sizeof(T) == 4 ? "float" : "double"));
+  }
+
+  void describe_matrix(Json& json) {
+    const std::string name = fmt::format("{}{}, n = {}, ", source_.name(), rows_.b ? " (generalized)" : "",
+                                         a_->get().order()),
+                      made = ", made in " + format_seconds(build_seconds_);
+    if (const TwoSpeciesOperator<T>* const free = a_->free()) {
+      json["products_a_column"] = free->products();
+      json["table_bytes"] = free->table_bytes();
+      report_.lines.emplace_back(
+          "matrix", name + fmt::format("not stored: {:.3g} products a column from lists of {}", free->products(),
+                                       format_bytes(free->table_bytes())) + made);
+      return;
+    }
+    const CsbMatrix<V, T>& a = *a_->stored();
+    json["stored_entries"] = a.stored_entries();
+    json["stored_bytes"] = a.stored_bytes();
+    const double row = static_cast<double>(whole_entries(a)) / static_cast<double>(a.order());
+    report_.lines.emplace_back(
+        "matrix", name + fmt::format("{} stored entries ({:.3g} a row of the whole), {} in {}", a.stored_entries(),
+                                     row, format_bytes(a.stored_bytes()), sizeof(V) == 4 ? "float" : "double") +
+                      made);
   }
 
   /// Runs the solver, then the peer. `index` is the number of the timed run; negative: a warm-up
@@ -237,9 +258,10 @@ class LobpcgRun {
       };
     }
     session_.begin_run();
-    const LobpcgResult<T> result = lobpcg(runtime_, problem_, solve);
+    LobpcgResult<T> result = lobpcg(runtime_, problem_, solve);
     RunRecord run = session_.end_run(result.statistics);
     if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
+    result.vectors = a_->by_rows(std::move(result.vectors));
     set_stages(run, result);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
@@ -252,7 +274,7 @@ class LobpcgRun {
       if (options_.common.wants_check(index)) {
         session_.progress().stage("checking");
         check = check_pairs<V, T>(runtime_,
-                                  {*rows_.a, rows_.b.get(), a_->norm_bound(), b_ ? b_->norm_bound() : 1},
+                                  {*rows_.a, rows_.b.get(), a_->get().norm_bound(), b_ ? b_->norm_bound() : 1},
                                   solve_, result, reference, against);
       }
       if (!result) check.failure = fmt::format("not converged: {}", reason_of(result.status()));
@@ -328,7 +350,7 @@ class LobpcgRun {
 
   Json summary(const LobpcgResult<T>& result) const {
     Json json;
-    json["n"] = a_->order();
+    json["n"] = a_->get().order();
     json["status"] = words_of(result.status());
     json["message"] = reason_of(result.status());
     json["values"] = result.values;
@@ -396,7 +418,7 @@ class LobpcgRun {
       return;
     }
     session_.progress().stage("writing the output");
-    const auto n = static_cast<std::size_t>(a_->order()), k = result.values.size();
+    const auto n = static_cast<std::size_t>(a_->get().order()), k = result.values.size();
     std::vector<T> rows(n * k), columns(n * k);
     result.vectors.get(rows.data(), static_cast<Index>(k), static_cast<Index>(k));
     for (std::size_t i = 0; i < n; ++i)
@@ -431,7 +453,7 @@ class LobpcgRun {
 
   ResidualPlot plot(const LobpcgResult<T>& result) const {
     ResidualPlot plot;
-    plot.title = fmt::format("{}, {}, n = {}, preconditioner {}", method_title(), source_.name(), a_->order(),
+    plot.title = fmt::format("{}, {}, n = {}, preconditioner {}", method_title(), source_.name(), a_->get().order(),
                              preconditioner_name_);
     plot.residual = fmt::format("residual, {}", options_.norm);
     plot.tolerance = solve_.tolerance;
@@ -453,7 +475,8 @@ class LobpcgRun {
   Report report_;
   std::unique_ptr<SparseEigenPeer> peer_;
   SparseProblem rows_;
-  std::unique_ptr<CsbMatrix<V, T>> a_, b_;
+  std::unique_ptr<ProgramOperator<V, T>> a_;
+  std::unique_ptr<CsbMatrix<V, T>> b_;
   double build_seconds_ = 0;
   std::vector<SavedFile> saved_;
   std::string preconditioner_name_;

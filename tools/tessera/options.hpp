@@ -115,6 +115,7 @@ struct LobpcgProgramOptions {
   std::string output, plot;
   bool quantum_numbers = true;  ///< of a shell model
   std::string levels;
+  std::string product = "auto";
   std::string save_matrix, save_overlap;  ///< HDF5 files of CsbMatrix::save
 };
 

@@ -122,6 +122,37 @@ TEST_F(LobpcgProgram, TellsAngularMomentaAndWritesLevels) {
   EXPECT_FALSE(result(record(shell + "--quantum-numbers no")).contains("shell_model"));
 }
 
+/// A product from lists of protons and neutrons, and a stored matrix.
+TEST_F(LobpcgProgram, AppliesAShellModelWithoutItsMatrix) {
+  struct Case {
+    std::string options;
+    double tolerance;  ///< of eigenvalues, relative
+  };
+  for (const Case& one : {Case{"--method gd", 1e-10}, Case{"--method lobpcg --preconditioner chebyshev", 1e-10},
+                          Case{"--method lobpcg --preconditioner none --largest", 1e-10},
+                          Case{"--storage f --vectors-type f --tol 1e-4", 1e-3}}) {
+    SCOPED_TRACE(one.options);
+    const std::string shell = "lobpcg --generate shell:21Ne --k 4 " + one.options + " --product ";
+    const Json free = record(shell + "free"), stored = record(shell + "stored");
+    EXPECT_EQ(free["options"]["product"], "free");
+    EXPECT_GT(free["options"]["products_a_column"].get<double>(), 0);
+    EXPECT_FALSE(free["options"].contains("stored_entries"));
+    EXPECT_EQ(stored["options"]["product"], "stored");
+    for (std::size_t j = 0; j < 4; ++j) {
+      const double expected = result(stored)["values"][j];
+      EXPECT_NEAR(result(free)["values"][j].get<double>(), expected, one.tolerance * std::abs(expected));
+      EXPECT_NEAR(result(free)["shell_model"]["states"][j]["j"].get<double>(),
+                  result(stored)["shell_model"]["states"][j]["j"].get<double>(), 0.05);
+    }
+  }
+  EXPECT_EQ(record("lobpcg --generate shell:20Ne --k 1")["options"]["product"], "free");
+  EXPECT_EQ(record("lobpcg --generate shell:20Ne --k 1 --preconditioner fom")["options"]["product"], "stored");
+  EXPECT_EQ(record("lobpcg --generate laplacian1d:60 --k 1")["options"]["product"], "stored");
+  for (const char* more : {"laplacian1d:60", "shell:20Ne --nd 2", "shell:20Ne --preconditioner fom",
+                           "shell:20Ne --steps 3", "shell:20Ne --storage f"})
+    expect_refused(fmt::format("lobpcg --generate {} --k 1 --product free", more), "--product: 'free' is not possible");
+}
+
 TEST_F(LobpcgProgram, TakesInteractionsOfKshellAndTruncates) {
   // Two neutrons with one element that is not zero: -2 for J = 0 in the first orbit, whose weight is 3, the second's 4.
   const std::string interaction = file("one.snt",

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/sparse_matrix.hpp>
+#include <tessera/two_species_operator.hpp>
+
+#include "lobpcg_problem.hpp"
+#include "options.hpp"
+
+/// A of `tessera lobpcg`.
+namespace tessera::program {
+
+/// Whether A is applied without being stored, from the lists of a shell model's protons and neutrons.
+/// @throws UsageError where --product free is asked for and cannot be
+bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& problem, int ranks);
+
+/// A as a stored matrix, or as a product of two species.
+template <class V, class T>
+class ProgramOperator {
+ public:
+  /// Stored.
+  ProgramOperator(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& cut)
+      : runtime_(runtime), stored_(new CsbMatrix<V, T>(CsbMatrix<V, T>::build(runtime, rows, cut))) {}
+  /// Not stored.
+  ProgramOperator(Runtime& runtime, const SparseGenerator& shell_model);
+
+  const SymmetricOperator<T>& get() const {
+    return stored_ ? static_cast<const SymmetricOperator<T>&>(*stored_) : *free_;
+  }
+  /// Null where it is not stored.
+  const CsbMatrix<V, T>* stored() const noexcept { return stored_.get(); }
+  /// Null where it is stored.
+  const TwoSpeciesOperator<T>* free() const noexcept { return free_.get(); }
+
+  /// In the order of the vectors; collective.
+  std::vector<double> diagonal() const { return stored_ ? stored_->diagonal() : free_->diagonal(); }
+  /// Vectors whose rows are the matrix's, from those of the operator; collective.
+  BlockVectors<T> by_rows(BlockVectors<T> vectors) const;
+
+ private:
+  Runtime& runtime_;
+  std::unique_ptr<CsbMatrix<V, T>> stored_;
+  std::unique_ptr<TwoSpeciesOperator<T>> free_;
+  std::vector<Index> rows_;  ///< the matrix's row of each row of the product's
+};
+
+}  // namespace tessera::program
