@@ -178,6 +178,8 @@ TEST_F(Davidson, StartsOfAllKinds) {
                          {.count = 4, .method = davidson, .iterations = 2000});
     expect_values(result, values(), 1e-10);
     expect_eigenpairs<double>(result, a, nullptr, 8e-8, 1e-11);
+    // A pair that has been locked in the place of another is noticed before the end.
+    EXPECT_EQ(result.restarts, 0);
     return result;
   };
   solve_from(4, [](Index, Index) { return 0; });
