@@ -81,7 +81,10 @@ constexpr Index usual_davidson_block = 8, usual_basis = 64;
 /// The choice of EigenMethod::automatic (lobpcg.hpp).
 bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const LobpcgOptions& o) {
   if (o.variant == LobpcgVariant::basic) return false;
-  if (o.basis > 0 || problem.stored_entries == 0 || (o.block > 0 && o.block < o.count)) return true;
+  if (o.basis > 0 || (o.block > 0 && o.block < o.count)) return true;
+  // There a product of the few columns that are left costs as much as one of a whole block.
+  if (runtime.any_gpus()) return false;
+  if (problem.stored_entries == 0) return true;
   const double product = 4 * static_cast<double>(problem.stored_entries) / static_cast<double>(problem.n);
   const auto flat = static_cast<double>(o.block > 0 ? o.block : usual_lobpcg_block(runtime, o.count));
   const auto vectors = static_cast<double>(std::max(o.count, o.block));

@@ -102,12 +102,11 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
 }
 
 template <class T>
-void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
-                             std::span<const BlockColumns<T>> outputs, const SmallMatrix& c,
-                             bool keeps_others) {
+void combine_columns(Sequence& sequence, std::span<const BlockColumns<T>> inputs,
+                     std::span<const BlockColumns<T>> outputs, const SmallMatrix& c, bool keeps_others) {
   if (columns_of<T>(outputs) == 0) return;
   const Data coefficients = Data::bytes(
-      sequence_.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
+      sequence.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
   {
     const HostAccess access(coefficients, HostAccess::Mode::write);
     std::copy(c.values.begin(), c.values.end(), access.array<double>().begin());
@@ -117,8 +116,9 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
       return input.block == block && input.columns > 0;
     });
   };
-  for (Index s = 0; s < segments_->count(); ++s) {
-    Combine<T> task{.inputs = of_segment<4, T>(inputs, s), .c = coefficients, .rows = segments_->size(s)};
+  const RowSegments& segments = outputs.front().block->segments();
+  for (Index s = 0; s < segments.count(); ++s) {
+    Combine<T> task{.inputs = of_segment<4, T>(inputs, s), .c = coefficients, .rows = segments.size(s)};
     std::size_t next = 0;
     for (const auto& [block, first, columns] : outputs) {
       if (columns == 0) continue;
@@ -126,7 +126,7 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
       task.outputs[next++] = {keeps_others || is_input(block) ? add_to(piece) : overwrite(piece), first,
                               columns};
     }
-    sequence_.insert(task, {.priority = priority, .gpu = segments_->gpu(s)});
+    sequence.insert(task, {.priority = priority, .gpu = segments.gpu(s)});
   }
 }
 
@@ -182,6 +182,10 @@ ResidualSquares VectorTasks<T>::wait_for_norms() {
   return {sum_of_ranks(sequence_, std::move(sums))};
 }
 
+template void combine_columns(Sequence&, std::span<const BlockColumns<float>>,
+                              std::span<const BlockColumns<float>>, const SmallMatrix&, bool);
+template void combine_columns(Sequence&, std::span<const BlockColumns<double>>,
+                              std::span<const BlockColumns<double>>, const SmallMatrix&, bool);
 template class VectorTasks<float>;
 template class VectorTasks<double>;
 

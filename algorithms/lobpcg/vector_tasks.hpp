@@ -73,6 +73,13 @@ struct ResidualSquares {
   }
 };
 
+/// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold anything
+/// before. Submits and returns. @param keeps_others they stay instead, and must have been written before
+template <class T>
+void combine_columns(Sequence& sequence, std::span<const BlockColumns<T>> inputs,
+                     std::span<const BlockColumns<T>> outputs, const SmallMatrix& c,
+                     bool keeps_others = false);
+
 /// The operations of LOBPCG on large vectors, as tasks a segment each, and the small matrices that come from
 /// them. In a call that needs a small matrix the host waits for it, and other sequences go on; all other
 /// calls submit and return. Small matrices are summed in the order of the segments on each rank, then by
@@ -87,11 +94,11 @@ class VectorTasks {
   /// On rank 0 the Gram matrices of the jobs (empty if a task has failed on some rank); nothing on the
   /// others.
   std::vector<SmallMatrix> grams(std::span<const GramJob<T>> jobs);
-  /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold
-  /// anything before.
-  /// @param keeps_others they stay instead, and must have been written before
+  /// combine_columns().
   void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
-               const SmallMatrix& c, bool keeps_others = false);
+               const SmallMatrix& c, bool keeps_others = false) {
+    combine_columns(sequence_, inputs, outputs, c, keeps_others);
+  }
   /// to := from, as many columns.
   void copy(const BlockColumns<T>& from, const BlockColumns<T>& to);
   /// Fills columns with random numbers; the block's other columns become zero if it is overwritten.

@@ -32,10 +32,12 @@ enum class EigenMethod {
   lobpcg,                ///< the last step alone is remembered: [X W P], the least memory
   generalized_davidson,  ///< GD+k: a basis of `basis` columns, restarted thick: fewer products, and more work and
                          ///< memory for vectors (Stathopoulos, SIAM J. Sci. Comput. 29 (2007) 481)
-  automatic,  ///< the one whose iterations cost less for the wanted pairs, in flops: with c of a product a row and
-  ///< column, 4 times the stored entries a row of a half, LOBPCG's with its block b take b (36 b + c) a
-  ///< row, the others max(count, block) (10 basis + c). Generalized Davidson where stored_entries() is
-  ///< unknown; what only one of the two takes (variant basic, a basis, a block below count) decides
+  automatic,  ///< the one whose iterations cost less for the wanted pairs, in flops: with c of a product a row
+  ///< and column, 4 times the stored entries a row of a half, LOBPCG's with its block b take b (36 b +
+  ///< c) a row, the others max(count, block) (10 basis + c). Generalized Davidson where
+  ///< stored_entries() is unknown, LOBPCG where GPUs take part, which multiply few columns in the
+  ///< time of a block; before that what only one of the two takes (variant basic, a basis, a block
+  ///< below count) decides
 };
 /// How the Rayleigh-Ritz problem of LOBPCG is made.
 enum class LobpcgVariant {

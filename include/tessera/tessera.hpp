@@ -20,6 +20,7 @@
 #include <tessera/eigensolve_batch.hpp>
 #include <tessera/eigensolve_tuner.hpp>
 #include <tessera/error.hpp>
+#include <tessera/interior.hpp>
 #include <tessera/lobpcg.hpp>
 #include <tessera/matrix_arguments.hpp>
 #include <tessera/matrix_functions.hpp>

@@ -55,6 +55,13 @@ def test_eigsh(rng, laplacian, exact, form, largest):
     check(laplacian, w, v)
 
 
+@pytest.mark.parametrize("method, sizes", [("gd", {}), ("gd", {"block": 2, "basis": 20}), ("auto", {})])
+def test_methods(laplacian, exact, method, sizes):
+    w, v = tessera.eigsh(laplacian, 4, method=method, **sizes)
+    np.testing.assert_allclose(w, exact[:4], atol=1e-9)
+    check(laplacian, w, v)
+
+
 def test_as_scipy(laplacian):
     w, v = tessera.eigsh(laplacian, 3)
     expected = scipy.sparse.linalg.eigsh(laplacian, 3, sigma=0, return_eigenvectors=False)
@@ -175,6 +182,8 @@ def test_functions_may_not_call_back(rng, laplacian):
         {"A": np.eye(50), "k": 2, "B": np.eye(51)},
         {"A": np.eye(50), "k": 2, "X": np.ones((49, 2))},
         {"A": np.eye(50), "k": 2, "norm": "large"},
+        {"A": np.eye(50), "k": 2, "method": "lanczos"},
+        {"A": np.eye(50), "k": 2, "method": "lobpcg", "basis": 20},
         {"A": lambda x: x, "k": 2},
         {"A": lambda x: x[:3], "k": 2, "X": np.ones((50, 2))},
         {"A": lambda x: None, "k": 2, "X": np.ones((50, 2))},

@@ -81,6 +81,22 @@ TYPED_TEST(CLobpcg, EachPreconditionerAndBothEnds) {
   ASSERT_C(tessera_preconditioner_fom(a, &options, &preconditioner));
   this->problem.preconditioner = preconditioner;
   this->expect_solved();
+  this->options.method = TESSERA_METHOD_GENERALIZED_DAVIDSON;
+  this->options.block = 2;
+  this->options.basis = 24;
+  this->expect_solved();
+  this->options.method = TESSERA_METHOD_AUTOMATIC;
+  this->expect_solved();
+  double values[8];
+  this->options.method = TESSERA_METHOD_LOBPCG;
+  EXPECT_EQ(tessera_lobpcg(&this->problem, &this->options, values, nullptr, nullptr, 0, nullptr),
+            TESSERA_INVALID_ARGUMENT)
+      << "a basis";
+  this->options.method = 3;
+  EXPECT_EQ(tessera_lobpcg(&this->problem, &this->options, values, nullptr, nullptr, 0, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  this->options.method = TESSERA_METHOD_LOBPCG;
+  this->options.block = this->options.basis = 0;
   this->problem.preconditioner = nullptr;
   this->options.largest = 1;
   this->expect_solved(1);

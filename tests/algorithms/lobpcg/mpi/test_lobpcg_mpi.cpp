@@ -11,6 +11,7 @@
 
 #include <tessera/algorithms/lobpcg/share_result.hpp>
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
+#include <tessera/interior.hpp>
 #include <tessera/preconditioners.hpp>
 
 /// With segments on several ranks the values equal those of one rank, and all ranks take the same
@@ -118,6 +119,20 @@ TEST_F(LobpcgMpi, DeepBases) {
   const auto result = lobpcg(runtime_, {.a = &single}, {.count = 3, .method = davidson, .tolerance = 1e-5});
   expect_values(result, alone, 1e-4);
   expect_equal_on_all_ranks(runtime_, result);
+}
+
+TEST_F(LobpcgMpi, InteriorPairs) {
+  const Index n = 60;
+  const auto a = operator_of<double>(runtime_, laplacian(n), 5);
+  const double sigma = 0.1 * laplacian_value(n, 3) + 0.9 * laplacian_value(n, 4);
+  const FoldedOperator<double> folded(runtime_, a, sigma);
+  const auto found = lobpcg(
+      runtime_, {.a = &folded},
+      {.count = 2, .method = EigenMethod::generalized_davidson, .tolerance = 1e-12, .iterations = 2000});
+  ASSERT_EQ(found.status().code, StatusCode::success) << found.status().message();
+  const auto pairs = interior_pairs(runtime_, a, sigma, found);
+  EXPECT_NEAR(pairs.values.at(0), laplacian_value(n, 4), 1e-9);
+  EXPECT_NEAR(pairs.values.at(1), laplacian_value(n, 3), 1e-9);
 }
 
 TEST_F(LobpcgMpi, RandomStartsDoNotDependOnRanks) {
