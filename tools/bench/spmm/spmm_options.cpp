@@ -47,12 +47,9 @@ OptionTable option_table(SpmmBenchOptions& options) {
   add_record(table, options.common);
   table.example("--generate shell:28Si --columns 8 --storage f --peer csr --repeat 5",
                 "the matrix of a nucleus in float, beside compressed sparse rows");
-  table.example("A.mtx.gz --columns 16 --json -", "a matrix of a file, the record on stdout");
-  table.example(
-      "--generate shell:28Si --columns 8 --peer atomic --histogram tiles.svg --json 28Si_8_atomic.json",
-      "beside atomic updates, with a histogram of the tiles");
-  table.example("--speedups 28Si_4_atomic.json,28Si_8_atomic.json --plot speedups.svg",
-                "a heat map of such records");
+  table.example("A.mtx.gz --peer atomic --histogram tiles.svg --json a8.json",
+                "a matrix of a file beside atomic updates, with a histogram of its tiles");
+  table.example("--speedups a4.json,a8.json --plot speedups.svg", "a heat map of such records");
   table.example("--generate laplacian3d:100 --gpus 1 --peer cusparse --warmup 1",
                 "on a GPU, beside cuSPARSE");
   return table;
