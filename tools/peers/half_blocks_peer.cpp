@@ -27,8 +27,9 @@ template <class V, class T>
 class HalfBlocksPeer : public RowsPeer<T> {
  public:
   HalfBlocksPeer(Runtime& runtime, const std::string& name, HalfBlocksMethod method, int threads)
-      : RowsPeer<T>({fmt::format("half-stored blocks, {}{} (Maris et al. 2022)", name, threads == 0 ? " on a GPU" : ""), TESSERA_VERSION_STRING,
-                     needs_one_process(runtime), threads}),
+      : RowsPeer<T>({fmt::format("half-stored blocks, {}{} (Maris et al. 2022)", name,
+                                 threads == 0 ? " on a GPU" : ""),
+                     TESSERA_VERSION_STRING, needs_one_process(runtime), threads}),
         runtime_(runtime),
         method_(method) {}
 
