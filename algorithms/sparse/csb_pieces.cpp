@@ -124,6 +124,7 @@ void CsbPieceBuilder<V>::count() {
     count_band(band, spaces[static_cast<std::size_t>(thread)]);
     progress_.add(band_begin(band + 1) - band_begin(band), thread);
   });
+  progress_.tell();
   lay_out();
 }
 

@@ -19,9 +19,14 @@ class WorkProgress {
   void set_whole(Index whole) noexcept { whole_ = whole; }
   /// On thread 0 of parallel_for, which is the caller's, tells the share that all threads have done.
   void add(Index done, int thread) {
-    const Index all = done_.fetch_add(done) + done;
+    done_.fetch_add(done);
+    if (thread == 0) tell();
+  }
+  /// On the caller's thread, which may have had no part of the work.
+  void tell() const {
+    const Index done = done_.load();
     // 1 is told at the end, when all is there.
-    if (thread == 0 && tell_ && all < whole_) tell_(static_cast<double>(all) / static_cast<double>(whole_));
+    if (tell_ && done < whole_) tell_(static_cast<double>(done) / static_cast<double>(whole_));
   }
   void finish() const {
     if (tell_) tell_(1);

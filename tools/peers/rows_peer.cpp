@@ -10,6 +10,7 @@
 
 #include "cusparse_product.hpp"
 #include "gpu_libraries.hpp"
+#include "half_blocks_peer.hpp"
 #include "machine_limits.hpp"
 #include "process.hpp"
 
@@ -17,6 +18,13 @@ namespace tessera::program {
 using namespace detail;
 
 namespace {
+
+/// Values, columns and begins of rows.
+template <class V>
+double csr_bytes(const FullRows<V>& full, std::size_t index_bytes) {
+  return static_cast<double>(full.values.size() * (sizeof(V) + index_bytes) +
+                             full.begins.size() * index_bytes);
+}
 
 template <class V, class T>
 class CsrRowsPeer final : public RowsPeer<T> {
@@ -29,6 +37,7 @@ class CsrRowsPeer final : public RowsPeer<T> {
     problem_ = problem;
     if (a_) return;
     const FullRows<V> full = full_rows<V>(*problem.a, host_threads(runtime_));
+    bytes_ = csr_bytes(full, sizeof(std::uint32_t));
     const std::vector<Index> places(full.columns.begin(), full.columns.end());
     const std::vector<double> values(full.values.begin(), full.values.end());
     a_ = std::make_unique<CsrMatrix<V, T>>(
@@ -37,6 +46,7 @@ class CsrRowsPeer final : public RowsPeer<T> {
     y_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
     x_.set(problem.x->data(), problem.columns, problem.columns);
   }
+  double matrix_bytes() const override { return bytes_; }
   double run() override {
     runtime_.barrier();
     const double start = now();
@@ -62,6 +72,7 @@ class CsrRowsPeer final : public RowsPeer<T> {
  private:
   Runtime& runtime_;
   RowsPeerProblem<T> problem_;
+  double bytes_ = 0;
   std::unique_ptr<CsrMatrix<V, T>> a_;
   BlockVectors<T> x_, y_;
 };
@@ -80,8 +91,10 @@ class CusparseRowsPeer final : public RowsPeer<T> {
     problem_ = problem;
     if (product_) return;
     const FullRows<T> full = full_rows<T>(*problem.a, host_threads(runtime_));
+    bytes_ = csr_bytes(full, full.values.size() < (std::size_t(1) << 31) ? 4 : 8);
     product_ = std::make_unique<CusparseProduct<T>>(full, problem.columns, *problem.x);
   }
+  double matrix_bytes() const override { return bytes_; }
   double run() override {
     constexpr int repeat = 5;
     return product_->time(repeat);
@@ -92,6 +105,7 @@ class CusparseRowsPeer final : public RowsPeer<T> {
  private:
   Runtime& runtime_;
   RowsPeerProblem<T> problem_;
+  double bytes_ = 0;
   std::unique_ptr<CusparseProduct<T>> product_;
 };
 
@@ -102,7 +116,8 @@ std::unique_ptr<RowsPeer<T>> make_rows_peer(Runtime& runtime, const std::string&
   if (library == "none") return nullptr;
   if (library == "csr") return std::make_unique<CsrRowsPeer<V, T>>(runtime);
   if (library == "cusparse") return std::make_unique<CusparseRowsPeer<T>>(runtime, std::is_same_v<V, T>);
-  throw InvalidArgument("--peer", library, "none, csr or cusparse");
+  if (auto made = make_half_blocks_peer<V, T>(runtime, library)) return made;
+  throw InvalidArgument("--peer", library, "none, csr, cusparse, naive, atomic or cached");
 }
 
 template std::unique_ptr<RowsPeer<float>> make_rows_peer<float, float>(Runtime&, const std::string&);

@@ -23,10 +23,17 @@ struct RowsPeerProblem {
 /// @return Y in the format of x; empty unless needed. The first prepare() builds both triangles,
 /// which are kept until release().
 template <class T>
-using RowsPeer = PeerFor<RowsPeerProblem<T>, std::vector<T>>;
+class RowsPeer : public PeerFor<RowsPeerProblem<T>, std::vector<T>> {
+ public:
+  using PeerFor<RowsPeerProblem<T>, std::vector<T>>::PeerFor;
+  /// Bytes of the matrix that a product reads: each value and each coordinate as often as its kernels do. After
+  /// prepare().
+  virtual double matrix_bytes() const = 0;
+};
 
-/// Matrix values of type V, vectors of type T, both triangles by rows.
-/// @param library  csr (our own tasks) or cusparse (first GPU); returns null for none
+/// Matrix values of type V, vectors of type T.
+/// @param library  csr (our own tasks), cusparse (first GPU), or naive, atomic, cached (half_blocks.hpp); returns null
+/// for none
 template <class V, class T>
 std::unique_ptr<RowsPeer<T>> make_rows_peer(Runtime& runtime, const std::string& library);
 

@@ -132,15 +132,19 @@ double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept;
 /// Elements that are not in the file are zero. The last line must end with a newline, so that a file that was
 /// cut within its last number is noticed.
 /// @throws InputError that names the file and the line
-/// `text`: of the file, instead of the file, which is only named then.
-using FileText = std::optional<std::string>;
-std::vector<ShellOrbit> read_shell_orbits(const std::string& path, const FileText& text = {});
-ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits,
-                                        const FileText& text = {});
+std::vector<ShellOrbit> read_shell_orbits(const std::string& path);
+ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits);
 /// Reads orbits and interaction (`.snt`) in the format of KSHELL: the same orbits of protons and neutrons, energies,
 /// elements of two protons, two neutrons and a proton and a neutron, and perhaps a mass dependence. An orbit's
 /// weight is 2 n + l.
 /// @throws InputError that names the file and the line, also for one-body elements between different orbits
-ShellInteraction read_kshell_interaction(const std::string& path, const FileText& text = {});
+ShellInteraction read_kshell_interaction(const std::string& path);
+
+/// The same of a file's text, if it is there; then the path is a name only.
+using FileText = std::optional<std::string>;
+std::vector<ShellOrbit> shell_orbits_of(const std::string& path, const FileText& text);
+ShellInteraction shell_interaction_of(const std::string& path, const FileText& text,
+                                      std::vector<ShellOrbit> orbits);
+ShellInteraction kshell_interaction_of(const std::string& path, const FileText& text);
 
 }  // namespace tessera::detail

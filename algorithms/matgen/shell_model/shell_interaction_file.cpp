@@ -195,7 +195,7 @@ void read_kshell_element(WordLines& lines, const KshellOrbits& orbits, ShellInte
 
 }  // namespace
 
-ShellInteraction read_kshell_interaction(const std::string& path, const FileText& text) {
+ShellInteraction kshell_interaction_of(const std::string& path, const FileText& text) {
   WordLines lines(path, text);
   const KshellOrbits orbits = read_kshell_orbits(lines);
   ShellInteraction interaction(orbits.orbits);
@@ -220,7 +220,7 @@ ShellInteraction read_kshell_interaction(const std::string& path, const FileText
   return interaction;
 }
 
-std::vector<ShellOrbit> read_shell_orbits(const std::string& path, const FileText& text) {
+std::vector<ShellOrbit> shell_orbits_of(const std::string& path, const FileText& text) {
   WordLines lines(path, text);
   lines.require_next("the word 'iso'");
   if (lines.words()[0] != "iso" || lines.words().size() != 1)
@@ -243,8 +243,8 @@ std::vector<ShellOrbit> read_shell_orbits(const std::string& path, const FileTex
   return orbits;
 }
 
-ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits,
-                                        const FileText& text) {
+ShellInteraction shell_interaction_of(const std::string& path, const FileText& text,
+                                      std::vector<ShellOrbit> orbits) {
   ShellInteraction interaction(std::move(orbits));
   WordLines lines(path, text);
   const int count = read_head(lines, interaction), last = static_cast<int>(interaction.orbits().size());
@@ -268,6 +268,16 @@ ShellInteraction read_shell_interaction(const std::string& path, std::vector<She
   }
   if (lines.next()) lines.fail(fmt::format("more lines than the {} elements of the head", count));
   return interaction;
+}
+
+std::vector<ShellOrbit> read_shell_orbits(const std::string& path) {
+  return shell_orbits_of(path, {});
+}
+ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits) {
+  return shell_interaction_of(path, {}, std::move(orbits));
+}
+ShellInteraction read_kshell_interaction(const std::string& path) {
+  return kshell_interaction_of(path, {});
 }
 
 }  // namespace tessera::detail

@@ -73,13 +73,13 @@ ShellInteraction make_interaction(Shell shell, const SparseGeneratorOptions& opt
   if (options.interaction.ends_with(".snt")) {
     if (!options.orbits.empty())
       throw InvalidArgument("orbits", options.orbits, "none: an .snt file has its own orbits");
-    ShellInteraction read = read_kshell_interaction(options.interaction, texts.interaction);
+    ShellInteraction read = kshell_interaction_of(options.interaction, texts.interaction);
     require_orbits_of(shell, read.orbits(), "interaction", options.interaction);
     return read;
   }
   std::vector<ShellOrbit> orbits = shell == Shell::pf ? pf_shell_orbits() : sd_shell_orbits();
   if (!options.orbits.empty()) {
-    orbits = read_shell_orbits(options.orbits, texts.orbits);
+    orbits = shell_orbits_of(options.orbits, texts.orbits);
     require_orbits_of(shell, orbits, "orbits", options.orbits);
   } else if (shell == Shell::of_file) {
     throw InvalidArgument("orbits", "", "the path of an .sps file");
@@ -92,7 +92,7 @@ ShellInteraction make_interaction(Shell shell, const SparseGeneratorOptions& opt
                           "random, pairing, pairing-quadrupole, or the path of an .int or .snt file");
   if (options.orbits.empty())
     throw InvalidArgument("orbits", "", "the path of the .sps file that belongs to the .int file");
-  return read_shell_interaction(options.interaction, std::move(orbits), texts.interaction);
+  return shell_interaction_of(options.interaction, texts.interaction, std::move(orbits));
 }
 
 /// The pairing interaction's lowest state has all nucleons in pairs and the smallest isospin T that such

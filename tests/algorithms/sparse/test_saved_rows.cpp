@@ -414,11 +414,8 @@ TEST_F(SavedRowsFiles, Progress) {
     EXPECT_EQ(shares.back(), 1) << what;
     EXPECT_EQ(std::count(shares.begin(), shares.end(), 1.), 1) << what;
     if (step == "build" || step == "recut") {
-      // Both passes are told.
-      EXPECT_TRUE(std::any_of(shares.begin(), shares.end(), [](double s) { return s > 0.01 && s < 0.5; }))
-          << what;
-      EXPECT_TRUE(std::any_of(shares.begin(), shares.end(), [](double s) { return s > 0.5 && s < 1; }))
-          << what;
+      // The first pass is half of the work.
+      EXPECT_NE(std::find(shares.begin(), shares.end(), 0.5), shares.end()) << what;
     }
   }
   // What it throws ends the build, in either pass; the runtime goes on.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <complex>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -127,6 +128,47 @@ TYPED_TEST(Hdf5, StacksInPartsAndShapes) {
   EXPECT_THROW(file.read_stack("matrix", 0, 1, b.data()), InputError);
   Index m = 0, n = 0;
   EXPECT_THROW(file.read<T>("stack", m, n), InputError);
+}
+
+/// A vector of small numbers stands in the file as in memory, where place() says; another type is refused.
+TEST(Hdf5Place, IsWhereTheElementsAre) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("tessera_place_{}.h5", ::getpid())).string();
+  const std::vector<std::uint16_t> places{1, 2, 65535, 4};
+  const std::vector<std::uint32_t> numbers{7, 4294967295u};
+  const std::vector<std::uint8_t> text{'a', 0, 255};
+  {
+    Hdf5File file = Hdf5File::create(path);
+    const auto put = [&]<class E>(const char* name, const std::vector<E>& list) {
+      file.create_array<E>(name, static_cast<Index>(list.size()));
+      file.write_elements(name, 0, static_cast<Index>(list.size()), list.data());
+    };
+    put("places", places);
+    put("numbers", numbers);
+    put("text", text);
+    put("none", std::vector<std::uint16_t>());
+    file.close();
+  }
+  Hdf5File file = Hdf5File::open(path);
+  const auto expect = [&]<class E>(const char* name, const std::vector<E>& list) {
+    const Hdf5Place place = file.place<E>(name);
+    ASSERT_EQ(place.count, static_cast<Index>(list.size()));
+    std::vector<E> found(list.size()), read(list.size());
+    std::ifstream bytes(path, std::ios::binary);
+    bytes.seekg(place.begin);
+    bytes.read(reinterpret_cast<char*>(found.data()), static_cast<std::streamsize>(sizeof(E) * found.size()));
+    EXPECT_EQ(found, list) << name;
+    file.read_elements(name, 0, place.count, read.data());
+    EXPECT_EQ(read, list) << name;
+  };
+  expect("places", places);
+  expect("numbers", numbers);
+  expect("text", text);
+  EXPECT_EQ(file.place<std::uint16_t>("none").count, 0);
+  EXPECT_THROW(file.place<std::uint32_t>("places"), InputError);
+  EXPECT_THROW(file.place<float>("numbers"), InputError);
+  EXPECT_THROW(file.place<std::uint16_t>("absent"), InputError);
+  std::filesystem::remove(path);
 }
 
 TEST(Hdf5Errors, FilesThatCannotBeUsed) {

@@ -111,6 +111,38 @@ TEST_F(BenchProgram, BenchesProducts) {
   expect_refused("bench_spmm --gpus 0 --generate laplacian1d:60 --peer cusparse", "GPU");
 }
 
+/// The products of Maris et al., on a GPU if there is one, else on cores: the same Y as ours to rounding.
+TEST_F(BenchProgram, BenchesProductsBesideHalfStoredBlocks) {
+  const bool gpus = record("info")["machine"]["cuda_workers"] > 0;
+  for (const std::string peer : {"naive", "atomic", "cached"})
+    for (const char* more :
+         {"--generate shell:20Ne --columns 3", "--generate laplacian3d:9 --storage f --nd 2",
+          "--generate heisenberg:10 --storage f --type s --columns 12"}) {
+      const std::string command =
+          fmt::format("bench_spmm --peer {} --repeat 2 --histogram {} {}", peer, path("h.svg"), more);
+      if (peer == "cached" && !gpus) {
+        expect_refused(command, "expected naive or atomic without a GPU");
+        continue;
+      }
+      const Json json = record(command);
+      EXPECT_TRUE(passed(json)) << command;
+      EXPECT_LT(json["runs"].back()["check"]["values"].get<double>(), 1) << command;
+      const Json& theirs = json["peer"]["result"];
+      EXPECT_GT(theirs["bytes_per_second"].get<double>(), 0);
+      EXPECT_GT(theirs["limit_fraction"].get<double>(), 0);
+      // They read the matrix twice for the same flops.
+      EXPECT_LT(theirs["flop_per_byte"].get<double>(), result(json)["flop_per_byte"].get<double>());
+      EXPECT_EQ(json["peer"]["name"].get<std::string>().find("on a GPU") != std::string::npos, gpus);
+      // All rows are in tiles, all entries in cells.
+      const Json& histograms = json["options"]["histograms"];
+      ASSERT_EQ(histograms.size(), 2u);
+      for (std::size_t k = 0; k < 2; ++k)
+        EXPECT_NEAR(histograms[k]["mean"].get<double>() * histograms[k]["count"].get<double>(),
+                    json["options"][k == 0 ? "n" : "stored_entries"].get<double>(), 1e-6);
+      EXPECT_NE(contents("h.svg").find("rows of a tile"), std::string::npos);
+    }
+}
+
 TEST_F(BenchProgram, CountsTheFlopsOfStoredEntries) {
   // Two of 60 diagonal elements are stored, one of them a zero, so the whole matrix has 2 + 2 * 4
   // entries.

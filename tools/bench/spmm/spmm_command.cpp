@@ -3,22 +3,29 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
+#include <tessera/runtime/output_file.hpp>
 #include <tessera/sparse_matrix.hpp>
 
 #include "bench_mains.hpp"
+#include "half_blocks.hpp"
 #include "lobpcg_problem.hpp"
 #include "machine_limits.hpp"
+#include "output_files.hpp"
 #include "program_main.hpp"
 #include "rows_peer.hpp"
 #include "saved_problem.hpp"
 #include "session.hpp"
 #include "spmm_options.hpp"
+#include "spmm_plots.hpp"
+#include "spmm_speedups.hpp"
 
 namespace tessera::program {
 using namespace detail;
@@ -44,6 +51,7 @@ class SpmmRunner {
     if (peer_) require_available(*peer_, options_.peer);
     make_matrix();
     describe();
+    describe_tiles();
     measure_limit();
     for (int run = -options_.common.warmup; run < options_.common.repeat; ++run) one_round(run);
     if (peer_) peer_->release();
@@ -106,6 +114,32 @@ class SpmmRunner {
                                fmt::format("{}, in {}", columns_, sizeof(T) == 4 ? "float" : "double"));
   }
 
+  /// The tiles that the rows have, or into which they are cut, and the cells of the stored half.
+  void describe_tiles() {
+    if (options_.histogram.empty()) return;
+    session_.progress().stage("counting the tiles");
+    const CsbPartition cut =
+        csb_partition(runtime_, *rows_.a, {.groups = options_.nd, .segments = options_.segments});
+    const std::span<const Index> given = rows_.a->tiles();
+    const std::vector<Index> tiles =
+        given.empty() ? cut.tiles : std::vector<Index>(given.begin(), given.end());
+    std::vector<Index> of_tiles;
+    for (std::size_t t = 0; t + 1 < tiles.size(); ++t) of_tiles.push_back(tiles[t + 1] - tiles[t]);
+    const std::vector<SizeHistogram> histograms{
+        {fmt::format("tiles of {}", source_.name()), "rows of a tile", of_tiles},
+        {fmt::format("cells of {}", source_.name()), "stored entries of a cell",
+         block_sizes(*rows_.a, cut.bands, host_threads(runtime_))}};
+    for (const SizeHistogram& histogram : histograms) {
+      report_.options["histograms"].push_back(to_json(histogram));
+      std::string name = "histogram";
+      for (const std::string& line : table_of(histogram))
+        report_.lines.emplace_back(std::exchange(name, ""), line);
+    }
+    session_.together([&] {
+      if (runtime_.rank() == 0) write_file(options_.histogram, svg(histograms));
+    });
+  }
+
   void measure_limit() {
     session_.progress().stage("the machine's limit");
     const int gpus = runtime_.gpus() * runtime_.size();
@@ -163,6 +197,20 @@ class SpmmRunner {
                     a_->stored_bytes() / seconds * 1e-9, bytes / seconds * 1e-9,
                     bytes / seconds / report_.limit->copy_rate));
     report_.results.emplace_back("intensity", fmt::format("{:.2f} flop a byte", flops() / bytes));
+    if (peer_) describe_peer_rates();
+  }
+
+  /// What the peer's kernels read and write at least, at its median time.
+  void describe_peer_rates() {
+    const double bytes = peer_->matrix_bytes() + vector_bytes(), seconds = median(report_.peer->seconds);
+    report_.peer->result = {{"bytes", bytes},
+                            {"bytes_per_second", bytes / seconds},
+                            {"flop_per_byte", flops() / bytes},
+                            {"limit_fraction", bytes / seconds / report_.limit->copy_rate}};
+    report_.results.emplace_back(
+        "baseline",
+        fmt::format("{:.3g} GB/s of its matrix with X and Y, {:.2f} of the copy rate; {:.2f} flop a byte",
+                    bytes / seconds * 1e-9, bytes / seconds / report_.limit->copy_rate, flops() / bytes));
   }
 
   /// max |Y - A X| / (eps (|A| |X|)) over all elements, with A X computed by plain loops over the
@@ -246,8 +294,39 @@ class SpmmRunner {
 
 }  // namespace
 
+namespace {
+
+/// From records of earlier runs: a table, a picture, a record.
+int compare_speedups(SpmmBenchOptions& options) {
+  return run_on_all_ranks([&] {
+    if (!speaks()) return exit_good;
+    const std::vector<HeatMap> maps = speedups_of(options.speedups);
+    Report report = new_record("bench_spmm");
+    report.options["speedups"] = options.speedups;
+    Json record = record_head(report);
+    record["maps"] = Json::array();
+    for (const HeatMap& map : maps) {
+      if (!options.common.json_alone() && !options.common.quiet)
+        for (const std::string& line : table_of(map)) say("{}\n", line);
+      Json values = Json::array();
+      for (const auto& row : map.values) {
+        values.push_back(Json::array());
+        for (const auto& value : row) values.back().push_back(value ? Json(*value) : Json());
+      }
+      record["maps"].push_back(
+          {{"title", map.title}, {"matrices", map.rows}, {"vectors", map.columns}, {"speedups", values}});
+    }
+    if (!options.plot.empty()) write_file(options.plot, svg(maps));
+    if (!options.common.json.empty()) write_json(options.common.json, record);
+    return exit_good;
+  });
+}
+
+}  // namespace
+
 int run_spmm_bench(SpmmBenchOptions& options) {
   validate(options);
+  if (!options.speedups.empty()) return compare_speedups(options);
   option_table(options).require_formats();
   return in_session(options.common, [&](Session& session) {
     if (options.storage == 'd') return SpmmRunner<double, double>(session, options)();

@@ -3,6 +3,7 @@
 #include "spmm_options.hpp"
 
 #include "lobpcg_problem.hpp"
+#include "output_files.hpp"
 #include "table_parts.hpp"
 #include "usage_error.hpp"
 
@@ -30,13 +31,25 @@ OptionTable option_table(SpmmBenchOptions& options) {
   add_machine(table, options.common);
   add_runs(table, options.common);
   add_check(table, options.common);
-  table.word("--peer", options.peer, {"none", "csr", "cusparse"},
-             "our product with both triangles by rows (csr), or that of cuSPARSE, alternating run by run");
+  table.word(
+      "--peer", options.peer, {"none", "csr", "cusparse", "naive", "atomic", "cached"},
+      "alternating run by run: our product with both triangles by rows (csr), that of cuSPARSE, or the "
+      "half-stored blocks of Maris et al. 2022, with a thread (block) for each row of blocks (naive), for "
+      "each "
+      "block with atomic updates (atomic), or that with shared memory (cached; GPUs alone)");
+  table.text("--histogram", options.histogram, "FILE",
+             "tell how many tiles have how many rows, and cells how many entries, and draw it, SVG");
+  table.texts("--speedups", options.speedups, "FILES",
+              "multiply nothing: compare times in records of earlier runs (--json), of one --peer each");
+  table.text("--plot", options.plot, "FILE", "draw the speedups, SVG")
+      .needs([&options] { return !options.speedups.empty(); }, "--speedups");
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("--generate shell:28Si --columns 8 --storage f --peer csr --repeat 5",
                 "the matrix of a nucleus in float, beside compressed sparse rows");
-  table.example("A.mtx.gz --columns 16 --json -", "a matrix of a file, the record on stdout");
+  table.example("A.mtx.gz --peer atomic --histogram tiles.svg --json a8.json",
+                "a matrix of a file beside atomic updates, with a histogram of its tiles");
+  table.example("--speedups a4.json,a8.json --plot speedups.svg", "a heat map of such records");
   table.example("--generate laplacian3d:100 --gpus 1 --peer cusparse --warmup 1",
                 "on a GPU, beside cuSPARSE");
   return table;
@@ -48,6 +61,14 @@ SparseSource source_of(const SpmmBenchOptions& options) {
 }
 
 void validate(const SpmmBenchOptions& options) {
+  if (!options.histogram.empty()) require_writable("--histogram", options.histogram);
+  if (!options.plot.empty()) require_writable("--plot", options.plot);
+  if (!options.speedups.empty()) {
+    if (!options.matrix.empty() || !options.generate.empty())
+      throw UsageError("--speedups", options.speedups.front(), "stands beside a matrix",
+                       "records of earlier runs alone");
+    return;
+  }
   validate(source_of(options));
   if (options.type == 's' && options.storage == 'd')
     throw UsageError("--storage", "d", "is not possible", "f, with --type s");

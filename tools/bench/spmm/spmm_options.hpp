@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common_options.hpp"
 #include "option_table.hpp"
@@ -19,6 +20,9 @@ struct SpmmBenchOptions {
   char storage = 'd', type = 'd';  ///< of the matrix's values (f, d), and of the vectors (s, d)
   Index nd = 0, segments = 0;      ///< groups of rows, and segments of each group
   std::string peer = "none";
+  std::string histogram;              ///< SVG file of the tiles' sizes; empty: none
+  std::vector<std::string> speedups;  ///< records of other runs, which are compared: no product then
+  std::string plot;                   ///< SVG file of the speedups
 };
 
 OptionTable option_table(SpmmBenchOptions& options);

@@ -97,7 +97,7 @@ TEST_F(SavedRowsMpi, Progress) {
   EXPECT_EQ(shares.empty(), !last);
   if (last) {
     EXPECT_EQ(shares.back(), 1);
-    EXPECT_GT(shares.size(), 3u);
+    EXPECT_GE(shares.size(), 2u);
   }
   struct Stop {};
   const TemporaryFile file(runtime(), ".h5");
