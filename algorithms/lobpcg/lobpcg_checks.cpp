@@ -78,13 +78,21 @@ Index usual_lobpcg_block(const Runtime& runtime, Index count) {
 /// More columns in an iteration save fewer iterations than they cost, and a longer basis fewer products.
 constexpr Index usual_davidson_block = 8, usual_basis = 64;
 
+/// Columns of a basis, with their products, that half of the memory of the GPUs holds: at least one a rank.
+Index columns_in_memory(const Runtime& runtime, Index n) {
+  if (!runtime.any_gpus()) return max_basis_columns;
+  const double bytes = static_cast<double>(runtime.info().gpu_memory_bytes) * runtime.size(),
+               columns = bytes / 2 / (2 * sizeof(double) * static_cast<double>(n));
+  return columns > 0 && columns < max_basis_columns ? static_cast<Index>(columns) : max_basis_columns;
+}
+
 /// The choice of EigenMethod::automatic (lobpcg.hpp).
 bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const LobpcgOptions& o) {
   if (o.variant == LobpcgVariant::basic) return false;
   if (o.basis > 0 || (o.block > 0 && o.block < o.count)) return true;
+  if (problem.stored_entries == 0) return true;
   // There a product of the few columns that are left costs as much as one of a whole block.
   if (runtime.any_gpus()) return false;
-  if (problem.stored_entries == 0) return true;
   const double product = 4 * static_cast<double>(problem.stored_entries) / static_cast<double>(problem.n);
   const auto flat = static_cast<double>(o.block > 0 ? o.block : usual_lobpcg_block(runtime, o.count));
   const auto vectors = static_cast<double>(std::max(o.count, o.block));
@@ -178,7 +186,7 @@ void choose_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOpt
   const Index vectors = std::max(options.count, options.block);
   const Index useful = std::max(usual_basis, 3 * vectors);
   options.basis = std::max(least_davidson_basis(options.count, options.block),
-                           std::min({useful, n - constraints, max_basis_columns}));
+                           std::min({useful, n - constraints, columns_in_memory(runtime, n)}));
 }
 
 template <class T>

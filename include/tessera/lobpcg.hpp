@@ -35,8 +35,8 @@ enum class EigenMethod {
   automatic,  ///< the one whose iterations cost less for the wanted pairs, in flops: with c of a product a row
   ///< and column, 4 times the stored entries a row of a half, LOBPCG's with its block b take b (36 b +
   ///< c) a row, the others max(count, block) (10 basis + c). Generalized Davidson where
-  ///< stored_entries() is unknown, LOBPCG where GPUs take part, which multiply few columns in the
-  ///< time of a block; before that what only one of the two takes (variant basic, a basis, a block
+  ///< stored_entries() is unknown, LOBPCG where GPUs have a stored matrix, of which they multiply few
+  ///< columns in the time of a block; before that what only one of the two takes (variant basic, a basis, a block
   ///< below count) decides
 };
 /// How the Rayleigh-Ritz problem of LOBPCG is made.
@@ -98,7 +98,8 @@ struct LobpcgOptions {
           ///< A is multiplied with in an iteration, at most 32; 0: count, at most 8
   Index basis =
       0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block, at most
-          ///< 128 and n less the constraints; 0: 64, more where these bounds need it
+          ///< 128 and n less the constraints; 0: 64, more where these bounds need it, fewer where half of the
+          ///< GPUs' memory does not hold them
   /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)

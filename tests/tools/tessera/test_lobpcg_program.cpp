@@ -217,7 +217,7 @@ TEST_F(LobpcgProgram, ZeroMatrix) {
 }
 
 TEST_F(LobpcgProgram, RecordHasWhatRepeatsTheRun) {
-  const Json whole = record("lobpcg --generate shell:20Ne --k 3 --preconditioner chebyshev");
+  const Json whole = record("lobpcg --generate shell:20Ne --k 3 --method lobpcg --preconditioner chebyshev");
   const Json& chosen = whole["options"];
   EXPECT_EQ(chosen["matrix"], "shell:20Ne");
   EXPECT_EQ(chosen["interaction"], "random");
