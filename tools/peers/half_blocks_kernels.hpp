@@ -18,8 +18,8 @@ struct HalfBlocksOnGpu {
   const std::uint16_t *rows, *columns;
 };
 
-/// Y := A X on the stream, two kernels after Y was cleared; x and y: row-major, of 1 to 32 columns, in the GPU's memory.
-/// Errors are those of cudaGetLastError. @returns success
+/// Y := A X on the stream, two kernels after Y was cleared; x and y: row-major, of 1 to 32 columns, in the GPU's
+/// memory. @returns whether CUDA has taken both (cudaGetLastError)
 template <class V, class T>
 bool launch_half_blocks(CUstream_st* stream, const HalfBlocksOnGpu<V>& a, HalfBlocksMethod method,
                         int columns, const T* x, T* y, std::int64_t order);
