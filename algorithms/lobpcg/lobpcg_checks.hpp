@@ -20,8 +20,8 @@ struct ProblemSizes {
 /// problem allows.
 void choose_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options);
 
-/// The options with nothing left to choose: the method is one, block, basis (of methods that have one) and tolerance are positive, and all that follows takes them
-/// as they are.
+/// The options with nothing left to choose: the method is one, block, basis (of methods that have one) and
+/// tolerance are positive, and all that follows takes them as they are.
 /// @throws InvalidArgument, and the exceptions of the caller's operator
 template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,

@@ -203,8 +203,8 @@ def eigsh(
 ) -> Any:
     """The `k` smallest or largest eigenvalues of a sparse real symmetric matrix or operator, and their vectors.
 
-    By LOBPCG or generalized Davidson with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a preconditioner, and `B` the
-    matrix of a generalized problem.
+    By LOBPCG or generalized Davidson with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a
+    preconditioner, and `B` the matrix of a generalized problem.
 
     Parameters
     ----------
