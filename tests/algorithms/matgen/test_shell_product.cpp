@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <bit>
+
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
@@ -91,6 +93,56 @@ TEST_F(ShellProduct, OfTruncatedSpaces) {
         for (const auto& [protons, neutrons] : {std::pair{2, 3}, {3, 3}, {1, 2}})
           if (parity == 0 || excitation > 1) compare(runtime(), random_interaction(orbits, 1),
                   {protons, neutrons, (protons + neutrons) % 2, parity, excitation}, storage);
+}
+
+/// One spin's electrons of an open Hubbard chain: all states with `electrons` bits, ascending.
+Species hubbard_species(int sites, int electrons) {
+  std::vector<std::uint64_t> states;
+  for (std::uint64_t bits = 0; bits < std::uint64_t{1} << sites; ++bits)
+    if (std::popcount(bits) == electrons) states.push_back(bits);
+  Species species;
+  species.sectors = {0, static_cast<Index>(states.size())};
+  for (std::uint32_t k = 0; k < states.size(); ++k) {
+    for (int s = 0; s + 1 < sites; ++s) {
+      const std::uint64_t both = std::uint64_t{3} << s;
+      if (std::popcount(states[k] & both) != 1) continue;
+      const auto to = std::lower_bound(states.begin(), states.end(), states[k] ^ both) - states.begin();
+      species.elements.push_back({static_cast<std::uint32_t>(to), k, -1});
+    }
+    for (int s = 0; s < sites; ++s)
+      if (states[k] >> s & 1) species.moves.push_back({k, k, 0, static_cast<std::uint16_t>(s), 1});
+  }
+  return species;
+}
+
+/// Another use of the structure: electrons of two spins, H = -sum hops + U sum n_up n_down.
+TEST_F(ShellProduct, OfAHubbardChain) {
+  constexpr int sites = 6;
+  TwoSpeciesStructure structure;
+  structure.first = structure.second = hubbard_species(sites, sites / 2);
+  structure.groups = {{0, 0}};
+  structure.couplings.push_back({0, 0, sites, sites, std::vector<double>(sites * sites, 0.0)});
+  for (int s = 0; s < sites; ++s) structure.couplings[0].strengths[s * (sites + 1)] = 3;
+  const SparseGenerator made = make_sparse_generator("hubbard:6:3:open", {});
+  const Index n = made.a->order();
+  ASSERT_EQ(structure.order(), n);
+  const auto a = TwoSpeciesOperator<double>::build(runtime(), structure);
+  std::vector<double> unit(static_cast<std::size_t>(n)), column(unit.size());
+  const EntryMap entries = gather(*made.a, n, n);
+  const BlockVectors<double> x(runtime(), a.segments(), 1), y(runtime(), a.segments(), 1);
+  for (Index j = 0; j < n; j += 7) {
+    std::fill(unit.begin(), unit.end(), 0.0);
+    unit[static_cast<std::size_t>(j)] = 1;
+    x.set(unit.data(), 1, 1);
+    Sequence sequence(runtime());
+    a.apply(sequence, x, y, 1);
+    EXPECT_TRUE(sequence.wait().ok());
+    y.get(column.data(), 1, 1);
+    for (Index i = 0; i < n; ++i) {
+      const auto found = entries.find({std::max(i, j), std::min(i, j)});
+      EXPECT_EQ(column[static_cast<std::size_t>(i)], found == entries.end() ? 0 : found->second) << i << " " << j;
+    }
+  }
 }
 
 TEST_F(ShellProduct, Refused) {
