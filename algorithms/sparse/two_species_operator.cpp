@@ -39,16 +39,16 @@ std::uint64_t hash_of_structure(const TwoSpeciesStructure& structure) {
   const auto of = [](const auto& items) {
     return hash_of({reinterpret_cast<const char*>(items.data()), items.size() * sizeof(items[0])});
   };
-  std::uint64_t hash = argument_hash(of(structure.groups), structure.couplings.size());
+  std::uint64_t hash = argument_hash(of(structure.pairs), structure.couplings.size());
   for (const Species* species : {&structure.first, &structure.second}) {
     hash = argument_hash(hash, of(species->sectors), species->elements.size(), species->moves.size());
     // Structures have padding, which must not count.
     for (const SpeciesElement& e : species->elements) hash = argument_hash(hash, e.row, e.column, e.value);
     for (const SpeciesMove& m : species->moves)
-      hash = argument_hash(hash, m.to, m.from, m.channel, m.number, m.sign);
+      hash = argument_hash(hash, m.to, m.from, m.transfer, m.number, m.sign);
   }
   for (const SpeciesCoupling& coupling : structure.couplings)
-    hash = argument_hash(hash, coupling.first_channel, coupling.second_channel, coupling.first_count,
+    hash = argument_hash(hash, coupling.first_transfer, coupling.second_transfer, coupling.first_count,
                          coupling.second_count, of(coupling.strengths));
   return hash;
 }
@@ -113,8 +113,9 @@ TwoSpeciesOperator<T> TwoSpeciesOperator<T>::made_of(Runtime& runtime, const Two
     const auto first = static_cast<std::size_t>(made->line_begins[static_cast<std::size_t>(s)]),
                end = static_cast<std::size_t>(made->line_begins[static_cast<std::size_t>(s) + 1]);
     begins.push_back(tables.lines[first].first_row);
-    made->products.push_back(std::accumulate(tables.line_products.begin() + static_cast<std::ptrdiff_t>(first),
-                                             tables.line_products.begin() + static_cast<std::ptrdiff_t>(end), 0.0));
+    made->products.push_back(
+        std::accumulate(tables.line_products.begin() + static_cast<std::ptrdiff_t>(first),
+                        tables.line_products.begin() + static_cast<std::ptrdiff_t>(end), 0.0));
   }
   made->segment_begins.assign(begins.begin(), begins.end());
   begins.push_back(structure.order());

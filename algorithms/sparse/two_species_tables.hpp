@@ -13,7 +13,7 @@ namespace tessera::detail {
 template <class T>
 struct TwoSpeciesTables {
   std::vector<TwoSpeciesLine> lines;
-  TwoSpeciesBlocks host;  ///< groups and blocks
+  TwoSpeciesBlocks host;  ///< pairs and blocks
   std::vector<TwoSpeciesRun> runs;
   std::vector<TwoSpeciesBatch> batches;
   std::vector<TwoSpeciesJob> jobs;

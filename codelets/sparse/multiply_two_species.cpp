@@ -12,7 +12,8 @@ template <class T>
 void kernels::multiply_two_species(const TwoSpeciesView<T>& tables, std::int64_t first_line,
                                    std::int64_t end_line, const TwoSpeciesSources<T>& x, T* y,
                                    std::int64_t ldy, std::int64_t first_row, int columns) noexcept {
-  TESSERA_DISPATCH(cpu_level(), multiply_two_species<T>(tables, first_line, end_line, x, y, ldy, first_row, columns));
+  TESSERA_DISPATCH(cpu_level(),
+                   multiply_two_species<T>(tables, first_line, end_line, x, y, ldy, first_row, columns));
 }
 
 namespace {
@@ -45,9 +46,10 @@ void run(const HostContext&, const MultiplyTwoSpecies<T>& task) {
   const auto y = *task.y;
   const auto tables = two_species_view<T>(task.tables.view().data(), task.shape);
   blas::set_zero(y);
-  for_dense_parts(task, x, y.data, y.ld, tables.values, [&](const TwoSpeciesDensePart<T>& part, bool of_first) {
-    add_dense_part(part, of_first, task.columns, x.ld, y.ld);
-  });
+  for_dense_parts(task, x, y.data, y.ld, tables.values,
+                  [&](const TwoSpeciesDensePart<T>& part, bool of_first) {
+                    add_dense_part(part, of_first, task.columns, x.ld, y.ld);
+                  });
   kernels::multiply_two_species<T>(tables, task.first_line, task.end_line, x, y.data, y.ld, task.first_row,
                                    task.columns);
   for (Index i = 0; i < y.cols; ++i) std::fill(&y(task.columns, i), &y(0, i) + y.rows, T(0));

@@ -29,29 +29,30 @@ template <class T>
 void add_first_part(cublasHandle_t handle, const TwoSpeciesDensePart<T>& part, int columns, std::int64_t ldx,
                     std::int64_t ldy) {
   if (ldx == ldy && 2 * columns > ldx)
-    cublas::gemm<T>(handle, Op::none, Op::none, part.target_rows * ldx, part.target_lines, part.source_lines, T(1),
-                    part.x, part.source_rows * ldx, part.values, part.ld_values, T(1), part.y,
+    cublas::gemm<T>(handle, Op::none, Op::none, part.target_rows * ldx, part.target_lines, part.source_lines,
+                    T(1), part.x, part.source_rows * ldx, part.values, part.ld_values, T(1), part.y,
                     part.target_rows * ldy);
   else
-    cublas::gemm_strided_batched<T>(handle, Op::none, Op::none, columns, part.target_lines, part.source_lines, T(1),
-                                    part.x, part.source_rows * ldx, ldx, part.values, part.ld_values, 0, T(1),
-                                    part.y, part.target_rows * ldy, ldy, part.target_rows);
+    cublas::gemm_strided_batched<T>(handle, Op::none, Op::none, columns, part.target_lines, part.source_lines,
+                                    T(1), part.x, part.source_rows * ldx, ldx, part.values, part.ld_values, 0,
+                                    T(1), part.y, part.target_rows * ldy, ldy, part.target_rows);
 }
 
 /// y(:, n, p) += sum_m B(n, m) x(:, m, p) with lines and rows swapped, so that one product has all lines.
 template <class T>
-void add_second_part(const DeviceContext& on, const TwoSpeciesDensePart<T>& part, int columns, std::int64_t ldx,
-                     std::int64_t ldy, std::span<T> work) {
+void add_second_part(const DeviceContext& on, const TwoSpeciesDensePart<T>& part, int columns,
+                     std::int64_t ldx, std::int64_t ldy, std::span<T> work) {
   const std::int64_t line_elements = (part.source_rows + part.target_rows) * columns;
-  const std::int64_t at_once = std::max<std::int64_t>(1, static_cast<std::int64_t>(work.size()) / line_elements);
+  const std::int64_t at_once =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(work.size()) / line_elements);
   for (std::int64_t first = 0; first < part.target_lines; first += at_once) {
     const std::int64_t lines = std::min(at_once, part.target_lines - first), m = lines * columns;
     T *const x = work.data(), *const y = x + m * part.source_rows;
     device::swap_lines_and_rows<T>
         <<<blocks_for(m * part.source_rows), device::two_species_threads, 0, on.stream>>>(
             part.x + first * part.source_rows * ldx, ldx, lines, part.source_rows, columns, x);
-    cublas::gemm<T>(on.cublas, Op::none, Op::none, m, part.target_rows, part.source_rows, T(1), x, m, part.values,
-                    part.ld_values, T(0), y, m);
+    cublas::gemm<T>(on.cublas, Op::none, Op::none, m, part.target_rows, part.source_rows, T(1), x, m,
+                    part.values, part.ld_values, T(0), y, m);
     device::add_swapped<T><<<blocks_for(m * part.target_rows), device::two_species_threads, 0, on.stream>>>(
         y, lines, part.target_rows, columns, part.y + first * part.target_rows * ldy, ldy);
   }
@@ -80,12 +81,13 @@ void run(const DeviceContext& on, const MultiplyTwoSpecies<T>& task) {
   const auto y = *task.y;
   const auto tables = two_species_view<T>(task.tables.view().data(), task.shape);
   la::set_zero(on, y);
-  for_dense_parts(task, x, y.data, y.ld, tables.values, [&](const TwoSpeciesDensePart<T>& part, bool of_first) {
-    if (of_first)
-      add_first_part(on.cublas, part, task.columns, x.ld, y.ld);
-    else
-      add_second_part(on, part, task.columns, x.ld, y.ld, task.work.view());
-  });
+  for_dense_parts(task, x, y.data, y.ld, tables.values,
+                  [&](const TwoSpeciesDensePart<T>& part, bool of_first) {
+                    if (of_first)
+                      add_first_part(on.cublas, part, task.columns, x.ld, y.ld);
+                    else
+                      add_second_part(on, part, task.columns, x.ld, y.ld, task.work.view());
+                  });
   // More columns a thread share the loads of entries and values.
   if (task.columns > 8)
     launch_runs<4>(on, task, tables, x, y);

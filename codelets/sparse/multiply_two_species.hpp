@@ -12,7 +12,7 @@ namespace tessera::detail {
 
 /// The parts of the tables that the host reads to call BLAS for dense blocks, also where a GPU multiplies.
 struct TwoSpeciesBlocks {
-  std::vector<TwoSpeciesGroup> groups;
+  std::vector<TwoSpeciesPair> pairs;
   std::vector<TwoSpeciesBlock> blocks;
 };
 
@@ -52,17 +52,17 @@ struct MultiplyTwoSpecies {
 inline std::int64_t two_species_work(const TwoSpeciesBlocks& host, std::int64_t columns) {
   constexpr std::int64_t limit = std::int64_t(1) << 26;
   std::int64_t most = 0, least = 0;
-  for (const TwoSpeciesGroup& group : host.groups)
-    for (std::uint32_t b = group.second_begin; b < group.second_end; ++b) {
-      const std::int64_t rows = std::int64_t(group.line_rows) + host.groups[host.blocks[b].group].line_rows;
-      if (rows * group.lines > most) most = rows * group.lines;
+  for (const TwoSpeciesPair& pair : host.pairs)
+    for (std::uint32_t b = pair.second_begin; b < pair.second_end; ++b) {
+      const std::int64_t rows = std::int64_t(pair.line_rows) + host.pairs[host.blocks[b].pair].line_rows;
+      if (rows * pair.lines > most) most = rows * pair.lines;
       if (rows > least) least = rows;
     }
   const std::int64_t bounded = most * columns < limit ? most * columns : limit;
   return bounded > least * columns ? bounded : least * columns;
 }
 
-/// A part of a group that a dense block leads into, from a part of another one that lies in one segment of
+/// A part of a pair that a dense block leads into, from a part of another one that lies in one segment of
 /// x: for both kinds of workers.
 template <class T>
 struct TwoSpeciesDensePart {
@@ -78,43 +78,43 @@ struct TwoSpeciesDensePart {
 /// source_lines lines that are combined, and parts of B, with as many source as target lines.
 /// @param values of the tables, where the worker reads them
 template <class T, class Visit>
-void for_dense_parts(const MultiplyTwoSpecies<T>& task, const TwoSpeciesSources<T>& x, T* y,
-                     std::int64_t ldy, const T* values, const Visit& visit) {
-  const auto source_parts = [&](const TwoSpeciesGroup& source, std::int64_t first, std::int64_t end,
+void for_dense_parts(const MultiplyTwoSpecies<T>& task, const TwoSpeciesSources<T>& x, T* y, std::int64_t ldy,
+                     const T* values, const Visit& visit) {
+  const auto source_parts = [&](const TwoSpeciesPair& source, std::int64_t first, std::int64_t end,
                                 const auto& each) {
     // Segments are cut between lines.
     for (int s = 0; s < x.count; ++s) {
       const std::int64_t begin = x.first_row[s],
-                         stop = s + 1 < x.count ? x.first_row[s + 1] : source.first_row + end * source.line_rows,
+                         stop =
+                             s + 1 < x.count ? x.first_row[s + 1] : source.first_row + end * source.line_rows,
                          rows = source.line_rows;
       const auto line_of = [&](std::int64_t row) {
         return row <= source.first_row ? 0 : (row - source.first_row) / rows;
       };
       const std::int64_t from = line_of(begin) > first ? line_of(begin) : first,
                          to = line_of(stop) < end ? line_of(stop) : end;
-      if (from < to)
-        each(from, to, x.data[s] + (source.first_row + from * rows - begin) * x.ld);
+      if (from < to) each(from, to, x.data[s] + (source.first_row + from * rows - begin) * x.ld);
     }
   };
-  for (const TwoSpeciesGroup& group : task.host->groups) {
-    const std::int64_t first = task.first_line > group.first_line ? task.first_line - group.first_line : 0;
-    std::int64_t end = task.end_line - group.first_line;
-    if (end > group.lines) end = group.lines;
+  for (const TwoSpeciesPair& pair : task.host->pairs) {
+    const std::int64_t first = task.first_line > pair.first_line ? task.first_line - pair.first_line : 0;
+    std::int64_t end = task.end_line - pair.first_line;
+    if (end > pair.lines) end = pair.lines;
     if (first >= end) continue;
-    const std::int64_t rows = group.line_rows;
-    T* const target = y + (group.first_row + first * rows - task.first_row) * ldy;
-    for (std::uint32_t b = group.first_begin; b < group.first_end; ++b) {
+    const std::int64_t rows = pair.line_rows;
+    T* const target = y + (pair.first_row + first * rows - task.first_row) * ldy;
+    for (std::uint32_t b = pair.first_begin; b < pair.first_end; ++b) {
       const TwoSpeciesBlock& block = task.host->blocks[b];
-      const TwoSpeciesGroup& source = task.host->groups[block.group];
+      const TwoSpeciesPair& source = task.host->pairs[block.pair];
       source_parts(source, 0, source.lines, [&](std::int64_t from, std::int64_t to, const T* lines) {
         visit(TwoSpeciesDensePart<T>{lines, target, values + block.values + first * source.lines + from,
                                      end - first, to - from, rows, rows, source.lines},
               true);
       });
     }
-    for (std::uint32_t b = group.second_begin; b < group.second_end; ++b) {
+    for (std::uint32_t b = pair.second_begin; b < pair.second_end; ++b) {
       const TwoSpeciesBlock& block = task.host->blocks[b];
-      const TwoSpeciesGroup& source = task.host->groups[block.group];
+      const TwoSpeciesPair& source = task.host->pairs[block.pair];
       source_parts(source, first, end, [&](std::int64_t from, std::int64_t to, const T* lines) {
         visit(TwoSpeciesDensePart<T>{lines, target + (from - first) * rows * ldy, values + block.values,
                                      to - from, to - from, rows, source.line_rows, source.line_rows},
@@ -141,11 +141,11 @@ namespace kernels {
 
 /// Y += the runs of the lines [first_line, end_line), on columns 0, ..., columns - 1.
 /// @param y row `first_row` of the whole
-#define TESSERA_DECLARE_TWO_SPECIES                                                                    \
-  template <class T>                                                                                   \
-  void multiply_two_species(const TwoSpeciesView<T>& tables, std::int64_t first_line,                  \
-                            std::int64_t end_line, const TwoSpeciesSources<T>& x, T* y,                \
-                            std::int64_t ldy, std::int64_t first_row, int columns) noexcept;
+#define TESSERA_DECLARE_TWO_SPECIES                                                                          \
+  template <class T>                                                                                         \
+  void multiply_two_species(const TwoSpeciesView<T>& tables, std::int64_t first_line, std::int64_t end_line, \
+                            const TwoSpeciesSources<T>& x, T* y, std::int64_t ldy, std::int64_t first_row,   \
+                            int columns) noexcept;
 /// At the level of instructions that the processor has (cpu_level).
 TESSERA_DECLARE_TWO_SPECIES
 namespace level2 {

@@ -8,29 +8,29 @@
 
 /// The lists of a TwoSpeciesOperator in memory. For CPU and CUDA code.
 ///
-/// A line is what the rows of one state of the first species in one group are: consecutive, one for each
+/// A line is what the rows of one state of the first species in one pair are: consecutive, one for each
 /// state of the second species. Into a line lead jobs: source lines with factors. A run of jobs shares the
 /// list of what happens to the second species.
 namespace tessera::detail {
 
 struct TwoSpeciesLine {
   std::int64_t first_row;
-  std::uint32_t group, state;  ///< state of the first species, from the beginning of its sector
+  std::uint32_t pair, state;  ///< state of the first species, from the beginning of its sector
   std::uint32_t run_begin, run_end;
   std::uint32_t batch_begin, batch_end;
 };
 
-struct TwoSpeciesGroup {
+struct TwoSpeciesPair {
   std::int64_t first_row, first_line;
   std::uint32_t lines, line_rows;
   std::uint32_t first_begin, first_end;    ///< dense blocks of A: number of the first one, and of the end
   std::uint32_t second_begin, second_end;  ///< of B
 };
 
-/// A dense block, row-major: of A from the lines of another group (lines x the other's lines), of B from the
-/// rows of another group's lines (line_rows x the other's line_rows).
+/// A dense block, row-major: of A from the lines of another pair (lines x the other's lines), of B from the
+/// rows of another pair's lines (line_rows x the other's line_rows).
 struct TwoSpeciesBlock {
-  std::uint32_t group;  ///< where it comes from
+  std::uint32_t pair;  ///< where it comes from
   std::uint32_t reserved;
   std::int64_t values;  ///< number of its first value
 };
@@ -61,7 +61,7 @@ struct TwoSpeciesEntry {
 
 /// How many there are of each.
 struct TwoSpeciesShape {
-  std::int64_t lines = 0, groups = 0, blocks = 0, runs = 0, batches = 0, jobs = 0, begins = 0, entries = 0,
+  std::int64_t lines = 0, pairs = 0, blocks = 0, runs = 0, batches = 0, jobs = 0, begins = 0, entries = 0,
                values = 0;
 };
 
@@ -69,7 +69,7 @@ struct TwoSpeciesShape {
 template <class T>
 struct TwoSpeciesView {
   const TwoSpeciesLine* lines;
-  const TwoSpeciesGroup* groups;
+  const TwoSpeciesPair* pairs;
   const TwoSpeciesBlock* blocks;
   const TwoSpeciesRun* runs;
   const TwoSpeciesBatch* batches;
@@ -88,7 +88,7 @@ constexpr std::int64_t for_two_species_parts(const TwoSpeciesShape& shape, View&
     offset += (count * static_cast<std::int64_t>(sizeof(*member)) + 63) / 64 * 64;
   };
   part(view.lines, shape.lines);
-  part(view.groups, shape.groups);
+  part(view.pairs, shape.pairs);
   part(view.blocks, shape.blocks);
   part(view.runs, shape.runs);
   part(view.batches, shape.batches);

@@ -38,7 +38,7 @@ tessera::Species one_spin() {
 int main() {
   tessera::TwoSpeciesStructure chain;
   chain.first = chain.second = one_spin();
-  chain.groups = {{0, 0}};  // every state of one spin with every one of the other
+  chain.pairs = {{0, 0}};  // every state of one spin with every one of the other
   chain.couplings = {{0, 0, sites, sites, std::vector<double>(sites * sites, 0.0)}};
 
   double without = 0;
@@ -50,7 +50,8 @@ int main() {
     for (int s = 0; s < sites; ++s) chain.couplings[0].strengths[s * (sites + 1)] = u;
     const auto h = tessera::TwoSpeciesOperator<double>::build(runtime, chain);
     const auto r = tessera::lobpcg(
-        runtime, {.a = &h}, {.count = 1, .method = tessera::EigenMethod::generalized_davidson, .tolerance = 1e-10});
+        runtime, {.a = &h},
+        {.count = 1, .method = tessera::EigenMethod::generalized_davidson, .tolerance = 1e-10});
     std::printf("%6.1f%16.10f\n", u, r ? r.values[0] : std::nan(""));
     if (u == 0) right = r && std::abs(r.values[0] - without) < 1e-8;
   }

@@ -60,7 +60,7 @@ struct ShellModelProduct {
 
 /// The lists from which a TwoSpeciesOperator applies the matrix of a generator of the kind 'shell' without
 /// storing it: sectors are the determinants of one M and parity (and one weight, where the space is
-/// truncated), channels the one-body operators that change these by the same amounts. Elements that are
+/// truncated), transfers the one-body operators that change these by the same amounts. Elements that are
 /// negligible in the matrix may be there, so that products agree to rounding.
 /// Source: E. Caurier, F. Nowacki, Acta Phys. Pol. B 30, 705 (1999).
 /// @throws InvalidArgument (`generator`) for a matrix of another kind

@@ -18,12 +18,12 @@ struct SpeciesElement {
   double value;               ///< the element itself
 };
 
-/// What one operator of a channel makes of one state: sign |to>. The matrix of an operator has at most one
+/// What one operator of a transfer makes of one state: sign |to>. The matrix of an operator has at most one
 /// element a column, 1 or -1, as those of c+_i c_k have in the basis of Slater determinants.
 struct SpeciesMove {
   std::uint32_t to, from;  ///< states
-  std::uint16_t channel;   ///< of the operator
-  std::uint16_t number;    ///< of the operator among those of its channel
+  std::uint16_t transfer;  ///< of the operator
+  std::uint16_t number;    ///< of the operator among those of its transfer
   std::int16_t sign;       ///< 1 or -1
 };
 
@@ -31,32 +31,32 @@ struct SpeciesMove {
 struct Species {
   std::vector<Index> sectors;            ///< first state of each sector and, last, the number of states
   std::vector<SpeciesElement> elements;  ///< of its own Hamiltonian, both triangles, none twice
-  /// Of all operators, in any order. All moves of one channel that lead into a sector come from one sector.
+  /// Of all operators, in any order. All moves of one transfer that lead into a sector come from one sector.
   std::vector<SpeciesMove> moves;
 };
 
-/// sum_ab strengths(a, b) P_a N_b, P_a operator number a of a channel of the first species, N_b of the second
+/// sum_ab strengths(a, b) P_a N_b, P_a operator number a of a transfer of the first species, N_b of the second
 /// one. With a coupling its adjoint belongs to the couplings, too.
 struct SpeciesCoupling {
-  std::uint16_t first_channel, second_channel;  ///< of the two species
-  Index first_count, second_count;              ///< operators of the channels
-  std::vector<double> strengths;                ///< first_count x second_count, row-major
+  std::uint16_t first_transfer, second_transfer;  ///< of the two species
+  Index first_count, second_count;                ///< operators of the transfers
+  std::vector<double> strengths;                  ///< first_count x second_count, row-major
 };
 
 /// States of the product space: each of a sector of the first species with each of one of the second.
-struct SpeciesGroup {
+struct SectorPair {
   Index first_sector, second_sector;  ///< numbers of the sectors
 };
 
-/// H = A (x) 1 + 1 (x) B + sum_c sum_ab V_c(a, b) P_a (x) N_b, symmetric, in the space of the groups; what
-/// leads out of it is left out. A shell model's protons and neutrons, or a Hubbard model's up and down spins.
-/// Rows: group after group, within a group state after state of the first species, and for each of these all
+/// H = A (x) 1 + 1 (x) B + sum_c sum_ab V_c(a, b) P_a (x) N_b, symmetric, in the space of the pairs of sectors;
+/// what leads out of it is left out. A shell model's protons and neutrons, or a Hubbard model's up and down spins.
+/// Rows: pair after pair, within a pair state after state of the first species, and for each of these all
 /// states of the second one.
 struct TwoSpeciesStructure {
   Species first;                           ///< A and P_a
   Species second;                          ///< B and N_b
-  std::vector<SpeciesGroup> groups;        ///< none twice
-  std::vector<SpeciesCoupling> couplings;  ///< none of the same channels twice
+  std::vector<SectorPair> pairs;           ///< none twice
+  std::vector<SpeciesCoupling> couplings;  ///< none of the same transfers twice
   /// Rows of H.
   Index order() const;
 };
@@ -87,7 +87,7 @@ class TwoSpeciesOperator final : public SymmetricOperator<T> {
  public:
   /// Makes the lists. Every rank gives the same structure, and keeps all of it. Whether H is symmetric is not
   /// checked. Collective.
-  /// @throws InvalidArgument for states, sectors, channels and numbers that there are not, moves into one
+  /// @throws InvalidArgument for states, sectors, transfers and numbers that there are not, moves into one
   /// sector from several ones, signs other than 1 and -1, values that are not finite, no rows, and
   /// structures that differ from another rank's; RuntimeError where the lists do not fit into the host's memory
   static TwoSpeciesOperator build(Runtime& runtime, const TwoSpeciesStructure& structure,

@@ -13,6 +13,7 @@
 #include "half_blocks_peer.hpp"
 #include "machine_limits.hpp"
 #include "process.hpp"
+#include "two_species_peer.hpp"
 
 namespace tessera::program {
 using namespace detail;
@@ -117,7 +118,8 @@ std::unique_ptr<RowsPeer<T>> make_rows_peer(Runtime& runtime, const std::string&
   if (library == "csr") return std::make_unique<CsrRowsPeer<V, T>>(runtime);
   if (library == "cusparse") return std::make_unique<CusparseRowsPeer<T>>(runtime, std::is_same_v<V, T>);
   if (auto made = make_half_blocks_peer<V, T>(runtime, library)) return made;
-  throw InvalidArgument("--peer", library, "none, csr, cusparse, naive, atomic or cached");
+  if (library == "free") return make_two_species_peer<T>(runtime, std::is_same_v<V, T>);
+  throw InvalidArgument("--peer", library, "none, csr, cusparse, naive, atomic, cached or free");
 }
 
 template std::unique_ptr<RowsPeer<float>> make_rows_peer<float, float>(Runtime&, const std::string&);

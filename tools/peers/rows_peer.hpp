@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <tessera/matgen.hpp>
 #include <tessera/sparse_matrix.hpp>
 
 #include "peer.hpp"
@@ -15,6 +16,7 @@ namespace tessera::program {
 template <class T>
 struct RowsPeerProblem {
   const SymmetricRows* a = nullptr;
+  const SparseGenerator* shell_model = nullptr;  ///< of which it is; null for another matrix
   const std::vector<T>* x = nullptr;  ///< order x columns, row-major
   Index columns = 0;
   Index segments = 1;  ///< into which our vectors are divided
@@ -32,8 +34,8 @@ class RowsPeer : public PeerFor<RowsPeerProblem<T>, std::vector<T>> {
 };
 
 /// Matrix values of type V, vectors of type T.
-/// @param library  csr (our own tasks), cusparse (first GPU), or naive, atomic, cached (half_blocks.hpp); returns null
-/// for none
+/// @param library  csr (our own tasks), cusparse (first GPU), naive, atomic, cached (half_blocks.hpp), or free
+/// (two_species_peer.hpp); returns null for none
 template <class V, class T>
 std::unique_ptr<RowsPeer<T>> make_rows_peer(Runtime& runtime, const std::string& library);
 

@@ -49,7 +49,8 @@ RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x,
   const int threads = host_threads(runtime);
   std::vector<RowMajor> sums(static_cast<std::size_t>(threads));
   std::vector<std::vector<SparseEntry>> spaces(static_cast<std::size_t>(threads));
-  parallel_for(threads, threads, [&](Index t, int) { sums[static_cast<std::size_t>(t)].assign(x.size(), 0.0); });
+  parallel_for(threads, threads,
+               [&](Index t, int) { sums[static_cast<std::size_t>(t)].assign(x.size(), 0.0); });
   parallel_for(threads, (count - runtime.rank() + ranks - 1) / ranks, [&](Index i, int thread) {
     const auto [first, end] = ranges[static_cast<std::size_t>(runtime.rank() + i * ranks)];
     std::vector<SparseEntry>& entries = spaces[static_cast<std::size_t>(thread)];
@@ -133,7 +134,8 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
   record.residual = record.orthogonality = 0;
   double largest_square = 0;
   std::vector<double> bounds;
-  const Sums sums = sums_of(host_threads(runtime), x, ax, bx, std::vector<double>(result.values.begin(), result.values.end()));
+  const Sums sums = sums_of(host_threads(runtime), x, ax, bx,
+                            std::vector<double>(result.values.begin(), result.values.end()));
   for (std::size_t j = 0; j < k; ++j) {
     const double theta = result.values[j];
     const double residual = sums.residual[j], square = sums.x_square[j];

@@ -145,7 +145,8 @@ class LobpcgRun {
       needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
     if (rows_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
       needed += order * static_cast<double>(options_.k) * (sizeof(T) == 4 ? 12 : 8);
-    if (is_product_free(options_, rows_, runtime_.size()))  // the order of rows, the diagonal, and vectors in both orders
+    if (is_product_free(options_, rows_,
+                        runtime_.size()))  // the order of rows, the diagonal, and vectors in both orders
       needed += order * (16 + 2. * static_cast<double>(options_.k) * sizeof(T));
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
     require_memory(runtime_, "lobpcg", needed);
@@ -159,9 +160,9 @@ class LobpcgRun {
     sizes_ = {sized.block, sized.basis};
     // A deep basis makes up for what the tiles know beyond the diagonal.
     const bool deep = solve_.method == EigenMethod::generalized_davidson;
-    preconditioner_name_ = options_.preconditioner != "auto" ? options_.preconditioner
+    preconditioner_name_ = options_.preconditioner != "auto"                ? options_.preconditioner
                            : !a_->stored() || (deep && options_.steps == 0) ? "jacobi"
-                                                             : "fom";
+                                                                            : "fom";
   }
 
   /// Creates new preconditioners for each run, because they store Ritz values.
@@ -170,8 +171,8 @@ class LobpcgRun {
     const double b_norm = b_ ? b_->norm_bound() : 1;
     chebyshev_ = nullptr;
     if (preconditioner_name_ == "jacobi")
-      preconditioner_ = std::make_unique<JacobiPreconditioner<T>>(runtime_, a_->get().segments(), a_->diagonal(),
-                                                                  JacobiOptions{solve_.end, shift, b_norm});
+      preconditioner_ = std::make_unique<JacobiPreconditioner<T>>(
+          runtime_, a_->get().segments(), a_->diagonal(), JacobiOptions{solve_.end, shift, b_norm});
     else if (preconditioner_name_ == "fom")
       preconditioner_ = std::make_unique<FomPreconditioner<V, T>>(
           runtime_, *a_->stored(), FomOptions{solve_.end, steps(), shift, b_norm});
@@ -227,8 +228,10 @@ class LobpcgRun {
       json["products_a_column"] = free->products();
       json["table_bytes"] = free->table_bytes();
       report_.lines.emplace_back(
-          "matrix", name + fmt::format("not stored: {:.3g} products a column from lists of {}", free->products(),
-                                       format_bytes(free->table_bytes())) + made);
+          "matrix", name +
+                        fmt::format("not stored: {:.3g} products a column from lists of {}", free->products(),
+                                    format_bytes(free->table_bytes())) +
+                        made);
       return;
     }
     const CsbMatrix<V, T>& a = *a_->stored();
@@ -236,9 +239,11 @@ class LobpcgRun {
     json["stored_bytes"] = a.stored_bytes();
     const double row = static_cast<double>(whole_entries(a)) / static_cast<double>(a.order());
     report_.lines.emplace_back(
-        "matrix", name + fmt::format("{} stored entries ({:.3g} a row of the whole), {} in {}", a.stored_entries(),
-                                     row, format_bytes(a.stored_bytes()), sizeof(V) == 4 ? "float" : "double") +
-                      made);
+        "matrix",
+        name +
+            fmt::format("{} stored entries ({:.3g} a row of the whole), {} in {}", a.stored_entries(), row,
+                        format_bytes(a.stored_bytes()), sizeof(V) == 4 ? "float" : "double") +
+            made);
   }
 
   /// Runs the solver, then the peer. `index` is the number of the timed run; negative: a warm-up
@@ -273,9 +278,9 @@ class LobpcgRun {
       CheckRecord check;
       if (options_.common.wants_check(index)) {
         session_.progress().stage("checking");
-        check = check_pairs<V, T>(runtime_,
-                                  {*rows_.a, rows_.b.get(), a_->get().norm_bound(), b_ ? b_->norm_bound() : 1},
-                                  solve_, result, reference, against);
+        check = check_pairs<V, T>(
+            runtime_, {*rows_.a, rows_.b.get(), a_->get().norm_bound(), b_ ? b_->norm_bound() : 1}, solve_,
+            result, reference, against);
       }
       if (!result) check.failure = fmt::format("not converged: {}", reason_of(result.status()));
       if (check.any()) run.check = check;
@@ -453,8 +458,8 @@ class LobpcgRun {
 
   ResidualPlot plot(const LobpcgResult<T>& result) const {
     ResidualPlot plot;
-    plot.title = fmt::format("{}, {}, n = {}, preconditioner {}", method_title(), source_.name(), a_->get().order(),
-                             preconditioner_name_);
+    plot.title = fmt::format("{}, {}, n = {}, preconditioner {}", method_title(), source_.name(),
+                             a_->get().order(), preconditioner_name_);
     plot.residual = fmt::format("residual, {}", options_.norm);
     plot.tolerance = solve_.tolerance;
     plot.curves.resize(static_cast<std::size_t>(options_.k));

@@ -28,13 +28,15 @@ bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& p
     possible = "stored, with matrix and vectors of different types";
   else if (options.preconditioner == "fom" || options.steps > 0)
     possible = "stored, with --preconditioner fom";
-  if (options.product == "free" && possible) throw UsageError("--product", "free", "is not possible", possible);
+  if (options.product == "free" && possible)
+    throw UsageError("--product", "free", "is not possible", possible);
   // Over ranks a stored matrix needs parts of x alone on each, a product all of it.
   return !possible && (options.product == "free" || ranks == 1);
 }
 
 template <class V, class T>
-ProgramOperator<V, T>::ProgramOperator(Runtime& runtime, const SparseGenerator& shell_model) : runtime_(runtime) {
+ProgramOperator<V, T>::ProgramOperator(Runtime& runtime, const SparseGenerator& shell_model)
+    : runtime_(runtime) {
   ShellModelProduct product;
   agree(runtime, 0, [&] { product = shell_model_product(shell_model); });
   free_ = std::make_unique<TwoSpeciesOperator<T>>(TwoSpeciesOperator<T>::build(runtime, product.structure));
@@ -49,11 +51,14 @@ BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors) const {
   std::vector<T> given(count), sorted(count);
   vectors.get(given.data(), width, width);
   constexpr std::size_t part = 16384;
-  parallel_for(host_threads(runtime_), static_cast<Index>((rows_.size() + part - 1) / part), [&](Index p, int) {
-    const std::size_t begin = static_cast<std::size_t>(p) * part, end = std::min(begin + part, rows_.size());
-    for (std::size_t i = begin; i < end; ++i)
-      std::copy_n(given.data() + i * static_cast<std::size_t>(width), width, sorted.data() + rows_[i] * width);
-  });
+  parallel_for(host_threads(runtime_), static_cast<Index>((rows_.size() + part - 1) / part),
+               [&](Index p, int) {
+                 const std::size_t begin = static_cast<std::size_t>(p) * part,
+                                   end = std::min(begin + part, rows_.size());
+                 for (std::size_t i = begin; i < end; ++i)
+                   std::copy_n(given.data() + i * static_cast<std::size_t>(width), width,
+                               sorted.data() + rows_[i] * width);
+               });
   BlockVectors<T> result(runtime_, vectors.shared_segments(), width);
   vectors.release();
   result.set(sorted.data(), width, width);

@@ -71,9 +71,10 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
   table.real("--shift", options.shift, any_real(), "of the preconditioner")
       .chosen("beyond the wanted end, from the Ritz values", nullptr)
       .needs([&options] { return options.preconditioner != "none"; }, "a preconditioner");
-  table.word("--product", options.product, {"auto", "stored", "free"},
-             "A as a stored matrix, or a shell model's applied from lists of its protons' and neutrons' states; "
-             "auto: free where it can be, on one rank");
+  table.word(
+      "--product", options.product, {"auto", "stored", "free"},
+      "A as a stored matrix, or a shell model's applied from lists of its protons' and neutrons' states; "
+      "auto: free where it can be, on one rank");
   add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
   add_precision(table, "--vectors-type", options.vectors_type,
                 "vectors in float (only with --storage f) or double");

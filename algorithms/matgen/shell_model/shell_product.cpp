@@ -22,9 +22,9 @@ struct Quantum {
 };
 
 /// One-body operators that change the quantum numbers alike, of one kind.
-class Channels {
+class Transfers {
  public:
-  Channels(const ShellModelRows& rows, const ShellNucleons& nucleons) : operators_(rows.operators()) {
+  Transfers(const ShellModelRows& rows, const ShellNucleons& nucleons) : operators_(rows.operators()) {
     const std::vector<ShellState>& states = nucleons.states();
     const bool truncated = rows.space().excitation.has_value();
     for (int change = 0; change < operators_.changes(); ++change)
@@ -32,11 +32,12 @@ class Channels {
         const ShellOrbit &to = rows.orbits()[static_cast<std::size_t>(states[op.to].orbit)],
                          &from = rows.orbits()[static_cast<std::size_t>(states[op.from].orbit)];
         const std::tuple key{change, (to.l + from.l) % 2, truncated ? to.weight - from.weight : 0};
-        const auto channel = numbers_.try_emplace(key, static_cast<int>(members_.size())).first->second;
-        if (channel == static_cast<int>(members_.size())) members_.push_back({change, {}});
+        const auto transfer = numbers_.try_emplace(key, static_cast<int>(members_.size())).first->second;
+        if (transfer == static_cast<int>(members_.size())) members_.push_back({change, {}});
         place_[{change, operators_.number(op.to, op.from)}] = {
-            static_cast<std::uint16_t>(channel), static_cast<std::uint16_t>(members_[channel].numbers.size())};
-        members_[channel].numbers.push_back(operators_.number(op.to, op.from));
+            static_cast<std::uint16_t>(transfer),
+            static_cast<std::uint16_t>(members_[transfer].numbers.size())};
+        members_[transfer].numbers.push_back(operators_.number(op.to, op.from));
       }
   }
   struct Members {
@@ -45,7 +46,7 @@ class Channels {
   };
   const std::vector<Members>& all() const noexcept { return members_; }
   struct Place {
-    std::uint16_t channel, number;
+    std::uint16_t transfer, number;
   };
   Place at(int change, int number) const { return place_.at({change, number}); }
 
@@ -95,8 +96,8 @@ void for_operators(const ShellModelRows& rows, const ShellNucleons& nucleons, st
         if (e.value != 0) element(nucleons.at(same).begin + e.to, e.value);
     if (neighbours[k].near < 0) continue;
     for (int change = 0; change < operators.changes(); ++change) {
-      const int to = nucleons.find(neighbours[k].configuration,
-                                   own.twice_m + 2 * (change - operators.no_change()));
+      const int to =
+          nucleons.find(neighbours[k].configuration, own.twice_m + 2 * (change - operators.no_change()));
       if (to < 0) continue;
       for (const ShellNucleons::Move& m : nucleons.moves(number, neighbours[k].near, change, local))
         move(nucleons.at(to).begin + m.to, change, m.number, m.sign);
@@ -107,7 +108,8 @@ void for_operators(const ShellModelRows& rows, const ShellNucleons& nucleons, st
       move(determinant, operators.no_change(), operators.number(s, s), 1);
 }
 
-NucleonSpecies species_of(const ShellModelRows& rows, const ShellNucleons& nucleons, const Channels& channels) {
+NucleonSpecies species_of(const ShellModelRows& rows, const ShellNucleons& nucleons,
+                          const Transfers& transfers) {
   NucleonSpecies made;
   const std::vector<Quantum> quanta = quanta_of(rows, nucleons);
   made.determinants.resize(quanta.size());
@@ -127,34 +129,37 @@ NucleonSpecies species_of(const ShellModelRows& rows, const ShellNucleons& nucle
   for (std::uint32_t k = 0; k < quanta.size(); ++k)
     for_operators(
         rows, nucleons, k,
-        [&](std::uint32_t to, double value) { made.species.elements.push_back({state[to], state[k], value}); },
+        [&](std::uint32_t to, double value) {
+          made.species.elements.push_back({state[to], state[k], value});
+        },
         [&](std::uint32_t to, int change, int number, int sign) {
-          const Channels::Place place = channels.at(change, number);
+          const Transfers::Place place = transfers.at(change, number);
           made.species.moves.push_back(
-              {state[to], state[k], place.channel, place.number, static_cast<std::int16_t>(sign)});
+              {state[to], state[k], place.transfer, place.number, static_cast<std::int16_t>(sign)});
         });
   return made;
 }
 
-/// The part of the strengths between two channels; empty if all are zero.
-std::vector<double> strengths_of(const ShellModelRows& rows, const Channels::Members& protons,
-                                 const Channels::Members& neutrons) {
+/// The part of the strengths between two transfers; empty if all are zero.
+std::vector<double> strengths_of(const ShellModelRows& rows, const Transfers::Members& protons,
+                                 const Transfers::Members& neutrons) {
   const OneBodyOperators& operators = rows.operators();
   const int opposite = operators.opposite(protons.change);
   if (neutrons.change != opposite) return {};
   const std::vector<double>& all = rows.strengths(protons.change);
   std::vector<double> strengths;
   for (const int a : protons.numbers)
-    for (const int b : neutrons.numbers) strengths.push_back(all[static_cast<std::size_t>(a) * operators.count(opposite) + b]);
+    for (const int b : neutrons.numbers)
+      strengths.push_back(all[static_cast<std::size_t>(a) * operators.count(opposite) + b]);
   if (std::all_of(strengths.begin(), strengths.end(), [](double v) { return v == 0; })) return {};
   return strengths;
 }
 
 ShellModelProduct product_of(const ShellModelRows& rows) {
   ShellModelProduct product;
-  const Channels channels(rows, rows.protons());
-  NucleonSpecies protons = species_of(rows, rows.protons(), channels),
-                 neutrons = species_of(rows, rows.neutrons(), channels);
+  const Transfers transfers(rows, rows.protons());
+  NucleonSpecies protons = species_of(rows, rows.protons(), transfers),
+                 neutrons = species_of(rows, rows.neutrons(), transfers);
   const ShellModelSpace& space = rows.space();
   for (std::size_t p = 0; p < protons.sectors.size(); ++p)
     for (std::size_t n = 0; n < neutrons.sectors.size(); ++n) {
@@ -163,20 +168,21 @@ ShellModelProduct product_of(const ShellModelRows& rows) {
       if (own.twice_m + other.twice_m != space.twice_m || (space.parity != 0 && parity != space.parity) ||
           (space.excitation && own.weight + other.weight > *space.excitation))
         continue;
-      product.structure.groups.push_back({static_cast<Index>(p), static_cast<Index>(n)});
+      product.structure.pairs.push_back({static_cast<Index>(p), static_cast<Index>(n)});
       for (Index k = protons.species.sectors[p]; k < protons.species.sectors[p + 1]; ++k)
         for (Index l = neutrons.species.sectors[n]; l < neutrons.species.sectors[n + 1]; ++l)
           product.rows.push_back(rows.row_of(protons.determinants[static_cast<std::size_t>(k)],
                                              neutrons.determinants[static_cast<std::size_t>(l)]));
     }
-  const std::vector<Channels::Members>& all = channels.all();
+  const std::vector<Transfers::Members>& all = transfers.all();
   for (std::size_t a = 0; a < all.size(); ++a)
     for (std::size_t b = 0; b < all.size(); ++b) {
       std::vector<double> strengths = strengths_of(rows, all[a], all[b]);
       if (strengths.empty()) continue;
       product.structure.couplings.push_back({static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
                                              static_cast<Index>(all[a].numbers.size()),
-                                             static_cast<Index>(all[b].numbers.size()), std::move(strengths)});
+                                             static_cast<Index>(all[b].numbers.size()),
+                                             std::move(strengths)});
     }
   product.structure.first = std::move(protons.species);
   product.structure.second = std::move(neutrons.species);
@@ -187,7 +193,8 @@ ShellModelProduct product_of(const ShellModelRows& rows) {
 
 ShellModelProduct shell_model_product(const SparseGenerator& generator) {
   const auto* const rows = dynamic_cast<const ShellModelRows*>(generator.a.get());
-  if (rows == nullptr) throw InvalidArgument("generator", "a matrix of another kind", "a matrix of the kind 'shell'");
+  if (rows == nullptr)
+    throw InvalidArgument("generator", "a matrix of another kind", "a matrix of the kind 'shell'");
   return product_of(*rows);
 }
 

@@ -42,7 +42,7 @@ void add_lines(const TwoSpeciesView<T>& tables, std::int64_t first_line, std::in
                const TwoSpeciesSources<T>& x, T* y, std::int64_t ldy, std::int64_t first_row) noexcept {
   for (std::int64_t l = first_line; l < end_line; ++l) {
     const TwoSpeciesLine& line = tables.lines[l];
-    const std::uint32_t rows = tables.groups[line.group].line_rows;
+    const std::uint32_t rows = tables.pairs[line.pair].line_rows;
     T* const to = y + (line.first_row - first_row) * ldy;
     for (std::uint32_t r = line.run_begin; r < line.run_end; ++r) {
       const TwoSpeciesRun& run = tables.runs[r];
@@ -51,12 +51,21 @@ void add_lines(const TwoSpeciesView<T>& tables, std::int64_t first_line, std::in
         const std::uint32_t left = run.job_end - j, count = left < jobs_at_once ? left : jobs_at_once;
         for (std::uint32_t k = 0; k < count; ++k)
           sources[k] = {x.row(tables.jobs[j + k].first_row), tables.values + tables.jobs[j + k].values};
-        const auto add = [&]<int jobs>() { add_jobs<columns, jobs>(tables, run.list, sources, x.ld, rows, to, ldy); };
+        const auto add = [&]<int jobs>() {
+          add_jobs<columns, jobs>(tables, run.list, sources, x.ld, rows, to, ldy);
+        };
         switch (count) {
-          case 1: add.template operator()<1>(); break;
-          case 2: add.template operator()<2>(); break;
-          case 3: add.template operator()<3>(); break;
-          default: add.template operator()<4>();
+          case 1:
+            add.template operator()<1>();
+            break;
+          case 2:
+            add.template operator()<2>();
+            break;
+          case 3:
+            add.template operator()<3>();
+            break;
+          default:
+            add.template operator()<4>();
         }
       }
     }
@@ -74,10 +83,10 @@ void multiply_two_species(const TwoSpeciesView<T>& tables, std::int64_t first_li
 #undef TESSERA_CALL
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
-  template void multiply_two_species<T>(const TwoSpeciesView<T>&, std::int64_t, std::int64_t,             \
-                                        const TwoSpeciesSources<T>&, T*, std::int64_t, std::int64_t, int) \
-      noexcept;
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template void multiply_two_species<T>(const TwoSpeciesView<T>&, std::int64_t, std::int64_t,        \
+                                        const TwoSpeciesSources<T>&, T*, std::int64_t, std::int64_t, \
+                                        int) noexcept;
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 

@@ -47,9 +47,9 @@ constexpr int two_species_rows = count > 2 ? 1 : 4;
 
 /// `jobs` jobs of a run into rows first, first + step, ... of a line.
 template <int jobs, int count, bool aligned, class T>
-__device__ void add_jobs(const TwoSpeciesView<T>& tables, std::uint32_t list, std::uint32_t first, std::uint32_t step,
-                         std::uint32_t rows, const TwoSpeciesSource<T>* sources, std::int64_t ldx, int column, int left,
-                         T (&sum)[two_species_rows<count>][count]) {
+__device__ void add_jobs(const TwoSpeciesView<T>& tables, std::uint32_t list, std::uint32_t first,
+                         std::uint32_t step, std::uint32_t rows, const TwoSpeciesSource<T>* sources,
+                         std::int64_t ldx, int column, int left, T (&sum)[two_species_rows<count>][count]) {
   TwoSpeciesSource<T> source[jobs];
 #pragma unroll
   for (int j = 0; j < jobs; ++j) source[j] = {sources[j].x + column, sources[j].values};
@@ -74,8 +74,8 @@ __device__ void add_jobs(const TwoSpeciesView<T>& tables, std::uint32_t list, st
 
 /// Addresses and values of a batch's jobs, into shared memory.
 template <class T>
-__device__ void load_batch(const TwoSpeciesView<T>& tables, const TwoSpeciesSources<T>& x, const TwoSpeciesBatch& batch,
-                           TwoSpeciesSource<T>* sources, T* shared_values) {
+__device__ void load_batch(const TwoSpeciesView<T>& tables, const TwoSpeciesSources<T>& x,
+                           const TwoSpeciesBatch& batch, TwoSpeciesSource<T>* sources, T* shared_values) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   for (std::uint32_t j = batch.job_begin + warp; j < batch.job_end; j += two_species_threads / 32) {
     const TwoSpeciesJob job = tables.jobs[j];
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(two_species_threads)
   __shared__ TwoSpeciesSource<T> sources[two_species_batch_jobs];
   __shared__ T shared_values[two_species_batch_values];
   const TwoSpeciesLine line = tables.lines[first_line + blockIdx.x];
-  const std::uint32_t rows = tables.groups[line.group].line_rows;
+  const std::uint32_t rows = tables.pairs[line.pair].line_rows;
   T* const to = y + (line.first_row - first_row) * ldy;
   const int thread = static_cast<int>(threadIdx.x), row = thread / lanes, column = count * (thread % lanes),
             left = columns - column;
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(two_species_threads)
         std::uint32_t j = run.job_begin > batch.job_begin ? run.job_begin : batch.job_begin;
         const std::uint32_t end = run.job_end < batch.job_end ? run.job_end : batch.job_end;
         const auto add = [&]<int jobs>() {
-          add_jobs<jobs, count, aligned>(tables, run.list, first, step, rows, sources + (j - batch.job_begin), x.ld,
-                                         column, left, sum);
+          add_jobs<jobs, count, aligned>(tables, run.list, first, step, rows, sources + (j - batch.job_begin),
+                                         x.ld, column, left, sum);
         };
         for (; j + 4 <= end; j += 4) add.template operator()<4>();
         if (j + 3 == end)
@@ -140,8 +140,8 @@ __global__ void __launch_bounds__(two_species_threads)
 
 /// to(:, l, i) := from(:, i, l) for rows i of lines l, the columns of `to` without gaps.
 template <class T>
-__global__ void swap_lines_and_rows(const T* from, std::int64_t ld, std::int64_t lines, std::int64_t rows, int columns,
-                                    T* to) {
+__global__ void swap_lines_and_rows(const T* from, std::int64_t ld, std::int64_t lines, std::int64_t rows,
+                                    int columns, T* to) {
   const std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (k >= lines * rows * columns) return;
   const std::int64_t place = k / columns, line = place % lines, row = place / lines;
@@ -150,7 +150,8 @@ __global__ void swap_lines_and_rows(const T* from, std::int64_t ld, std::int64_t
 
 /// to(:, i, l) += from(:, l, i), the columns of `from` without gaps.
 template <class T>
-__global__ void add_swapped(const T* from, std::int64_t lines, std::int64_t rows, int columns, T* to, std::int64_t ld) {
+__global__ void add_swapped(const T* from, std::int64_t lines, std::int64_t rows, int columns, T* to,
+                            std::int64_t ld) {
   const std::int64_t k = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (k >= lines * rows * columns) return;
   const std::int64_t place = k / columns, row = place % rows, line = place / rows;

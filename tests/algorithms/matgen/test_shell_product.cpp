@@ -17,7 +17,8 @@ using namespace detail;
 using ShellProduct = RuntimeTest<double>;
 
 /// y := H x from the stored rows and from the lists of both kinds.
-void compare(Runtime& runtime, ShellInteraction interaction, const ShellModelSpace& space, SpeciesStorage storage) {
+void compare(Runtime& runtime, ShellInteraction interaction, const ShellModelSpace& space,
+             SpeciesStorage storage) {
   SCOPED_TRACE(fmt::format("Z = {}, N = {}, 2M = {}, parity {}", space.protons, space.neutrons, space.twice_m,
                            space.parity));
   SparseGenerator made;
@@ -29,8 +30,8 @@ void compare(Runtime& runtime, ShellInteraction interaction, const ShellModelSpa
   std::sort(sorted.begin(), sorted.end());
   for (Index i = 0; i < n; ++i) ASSERT_EQ(sorted[static_cast<std::size_t>(i)], i);
 
-  std::vector<double> x(static_cast<std::size_t>(n * columns)), expected(x.size(), 0), diagonal(static_cast<std::size_t>(n)),
-      sums(static_cast<std::size_t>(n));
+  std::vector<double> x(static_cast<std::size_t>(n * columns)), expected(x.size(), 0),
+      diagonal(static_cast<std::size_t>(n)), sums(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_uniform(3, 1, static_cast<Index>(i), 0);
   double largest = 0;
   for (const auto& [place, value] : gather(*made.a, n, n)) {
@@ -62,7 +63,8 @@ void compare(Runtime& runtime, ShellInteraction interaction, const ShellModelSpa
   out.get(found.data(), columns, columns);
   for (Index i = 0; i < n; ++i) {
     const Index row = product.rows[static_cast<std::size_t>(i)];
-    EXPECT_NEAR(a.diagonal()[static_cast<std::size_t>(i)], diagonal[static_cast<std::size_t>(row)], 1e-12 * norm);
+    EXPECT_NEAR(a.diagonal()[static_cast<std::size_t>(i)], diagonal[static_cast<std::size_t>(row)],
+                1e-12 * norm);
     for (Index k = 0; k < columns; ++k)
       ASSERT_NEAR(found[i * columns + k], expected[row * columns + k], 1e-12 * norm) << i;
   }
@@ -70,10 +72,12 @@ void compare(Runtime& runtime, ShellInteraction interaction, const ShellModelSpa
 
 TEST_F(ShellProduct, AgreesWithTheStoredRows) {
   const std::vector<ShellOrbit> p_shell{{0, 1, 3}, {0, 1, 1}}, two_parities{{0, 1, 1}, {0, 2, 3}, {1, 0, 1}};
-  for (const SpeciesStorage storage : {SpeciesStorage::automatic, SpeciesStorage::dense, SpeciesStorage::sparse}) {
+  for (const SpeciesStorage storage :
+       {SpeciesStorage::automatic, SpeciesStorage::dense, SpeciesStorage::sparse}) {
     for (int protons = 0; protons <= 6; protons += 2)
       for (int neutrons = 0; neutrons <= 6; ++neutrons)
-        compare(runtime(), random_interaction(p_shell, 2), {protons, neutrons, (protons + neutrons) % 2, 0}, storage);
+        compare(runtime(), random_interaction(p_shell, 2), {protons, neutrons, (protons + neutrons) % 2, 0},
+                storage);
     for (const int parity : {0, 1, -1})
       for (const auto& [protons, neutrons] : {std::pair{2, 3}, {1, 4}, {3, 3}, {5, 2}})
         compare(runtime(), random_interaction(two_parities, 1),
@@ -91,8 +95,9 @@ TEST_F(ShellProduct, OfTruncatedSpaces) {
     for (int excitation = 0; excitation < 5; ++excitation)
       for (const int parity : {0, 1})
         for (const auto& [protons, neutrons] : {std::pair{2, 3}, {3, 3}, {1, 2}})
-          if (parity == 0 || excitation > 1) compare(runtime(), random_interaction(orbits, 1),
-                  {protons, neutrons, (protons + neutrons) % 2, parity, excitation}, storage);
+          if (parity == 0 || excitation > 1)
+            compare(runtime(), random_interaction(orbits, 1),
+                    {protons, neutrons, (protons + neutrons) % 2, parity, excitation}, storage);
 }
 
 /// One spin's electrons of an open Hubbard chain: all states with `electrons` bits, ascending.
@@ -120,7 +125,7 @@ TEST_F(ShellProduct, OfAHubbardChain) {
   constexpr int sites = 6;
   TwoSpeciesStructure structure;
   structure.first = structure.second = hubbard_species(sites, sites / 2);
-  structure.groups = {{0, 0}};
+  structure.pairs = {{0, 0}};
   structure.couplings.push_back({0, 0, sites, sites, std::vector<double>(sites * sites, 0.0)});
   for (int s = 0; s < sites; ++s) structure.couplings[0].strengths[s * (sites + 1)] = 3;
   const SparseGenerator made = make_sparse_generator("hubbard:6:3:open", {});
@@ -140,7 +145,8 @@ TEST_F(ShellProduct, OfAHubbardChain) {
     y.get(column.data(), 1, 1);
     for (Index i = 0; i < n; ++i) {
       const auto found = entries.find({std::max(i, j), std::min(i, j)});
-      EXPECT_EQ(column[static_cast<std::size_t>(i)], found == entries.end() ? 0 : found->second) << i << " " << j;
+      EXPECT_EQ(column[static_cast<std::size_t>(i)], found == entries.end() ? 0 : found->second)
+          << i << " " << j;
     }
   }
 }

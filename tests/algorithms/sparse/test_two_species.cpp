@@ -14,11 +14,13 @@ using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(TwoSpecies, Reals);
 
 TYPED_TEST(TwoSpecies, ProductsOfRandomStructures) {
-  for (const SpeciesStorage storage : {SpeciesStorage::automatic, SpeciesStorage::dense, SpeciesStorage::sparse})
+  for (const SpeciesStorage storage :
+       {SpeciesStorage::automatic, SpeciesStorage::dense, SpeciesStorage::sparse})
     for (const Index segments : {0, 1, 3, 100}) {
       const TwoSpeciesOptions options{segments, storage};
       check_two_species<TypeParam>(this->runtime(), random_structure({3, 1, 4}, {2, 5}, 1), options);
-      check_two_species<TypeParam>(this->runtime(), random_structure({2, 0, 6, 1}, {7, 1, 3}, 2, 0.02), options);
+      check_two_species<TypeParam>(this->runtime(), random_structure({2, 0, 6, 1}, {7, 1, 3}, 2, 0.02),
+                                   options);
     }
   check_two_species<TypeParam>(this->runtime(), random_structure({1}, {1}, 3, 1, 1), {});
   check_two_species<TypeParam>(this->runtime(), random_structure({20, 15}, {40, 70}, 4, 0.1, 1), {}, {32});
@@ -49,7 +51,9 @@ TYPED_TEST(TwoSpecies, Refused) {
   refused("first", [](auto& s) { s.first.sectors = {0}; });
   refused("first", [](auto& s) { s.first.sectors = {0, 3, 2, 8}; });
   refused("first", [](auto& s) { s.first.elements.push_back({8, 0, 1}); });
-  refused("second", [](auto& s) { s.second.elements.push_back({0, 0, std::numeric_limits<double>::quiet_NaN()}); });
+  refused("second", [](auto& s) {
+    s.second.elements.push_back({0, 0, std::numeric_limits<double>::quiet_NaN()});
+  });
   refused("second", [](auto& s) { s.second.moves.push_back({0, 7, 0, 0, 1}); });
   refused("second", [](auto& s) { s.second.moves.front().sign = 0; });
   refused("second", [](auto& s) { s.second.moves.front().number = 5; });
@@ -57,12 +61,13 @@ TYPED_TEST(TwoSpecies, Refused) {
     s.first.moves.push_back({0, 0, 9, 0, 1});
     s.first.moves.push_back({0, 7, 9, 1, 1});
   });
-  refused("groups", [](auto& s) { s.groups.push_back(s.groups.front()); });
-  refused("groups", [](auto& s) { s.groups.push_back({3, 0}); });
-  refused("groups", [](auto& s) { s.groups.clear(); });
+  refused("pairs", [](auto& s) { s.pairs.push_back(s.pairs.front()); });
+  refused("pairs", [](auto& s) { s.pairs.push_back({3, 0}); });
+  refused("pairs", [](auto& s) { s.pairs.clear(); });
   refused("couplings", [](auto& s) { s.couplings.push_back(s.couplings.front()); });
   refused("strengths", [](auto& s) { s.couplings.front().strengths.pop_back(); });
-  refused("strengths", [](auto& s) { s.couplings.front().strengths[3] = std::numeric_limits<double>::infinity(); });
+  refused("strengths",
+          [](auto& s) { s.couplings.front().strengths[3] = std::numeric_limits<double>::infinity(); });
   const auto a = Operator::build(this->runtime(), good);
   const BlockVectors<TypeParam> x(this->runtime(), a.segments(), 2), y(this->runtime(), a.segments(), 2);
   Sequence sequence(this->runtime());

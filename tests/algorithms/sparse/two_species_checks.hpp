@@ -13,7 +13,9 @@ class SmallIntegers {
  public:
   explicit SmallIntegers(std::uint64_t seed) : seed_(seed) {}
   int next(int most) {
-    return static_cast<int>(std::floor((random_uniform(seed_, 3, count_++, 0) + 1) / 2 * (2 * most + 1) * 0.999999)) - most;
+    return static_cast<int>(
+               std::floor((random_uniform(seed_, 3, count_++, 0) + 1) / 2 * (2 * most + 1) * 0.999999)) -
+           most;
   }
   bool chance(double p) { return (random_uniform(seed_, 4, count_++, 0) + 1) / 2 < p; }
 
@@ -22,8 +24,8 @@ class SmallIntegers {
   Index count_ = 0;
 };
 
-/// A species with random elements and moves; a channel c leads from sector s to sector s + c (in a circle).
-inline Species random_species(const std::vector<Index>& sizes, int channels, int operators, double filled,
+/// A species with random elements and moves; a transfer c leads from sector s to sector s + c (in a circle).
+inline Species random_species(const std::vector<Index>& sizes, int transfers, int operators, double filled,
                               SmallIntegers& random) {
   Species species;
   species.sectors.push_back(0);
@@ -34,7 +36,7 @@ inline Species random_species(const std::vector<Index>& sizes, int channels, int
       if (random.chance(filled))
         species.elements.push_back({std::uint32_t(i), std::uint32_t(j), double(random.next(3))});
   for (Index s = 0; s < sectors; ++s)
-    for (int c = 0; c < channels; ++c)
+    for (int c = 0; c < transfers; ++c)
       for (int a = 0; a < operators; ++a)
         for (Index k = species.sectors[s]; k < species.sectors[s + 1]; ++k) {
           const Index to = (s + c) % sectors, size = sizes[std::size_t(to)];
@@ -48,14 +50,14 @@ inline Species random_species(const std::vector<Index>& sizes, int channels, int
 
 /// Random, not symmetric: what is applied is what the definition says.
 inline TwoSpeciesStructure random_structure(const std::vector<Index>& first, const std::vector<Index>& second,
-                                            std::uint64_t seed, double filled = 0.3, double groups = 0.7) {
+                                            std::uint64_t seed, double filled = 0.3, double pairs = 0.7) {
   SmallIntegers random(seed);
   TwoSpeciesStructure structure;
   structure.first = random_species(first, 3, 4, filled, random);
   structure.second = random_species(second, 2, 5, filled, random);
   for (Index p = 0; p < static_cast<Index>(first.size()); ++p)
     for (Index n = 0; n < static_cast<Index>(second.size()); ++n)
-      if (random.chance(groups)) structure.groups.push_back({p, n});
+      if (random.chance(pairs)) structure.pairs.push_back({p, n});
   for (int c = 0; c < 3; ++c)
     for (int d = 0; d < 2; ++d) {
       if (c == 1 && d == 0) continue;
@@ -71,18 +73,19 @@ inline std::vector<double> dense(const TwoSpeciesStructure& structure) {
   const Index n = structure.order();
   std::vector<double> h(static_cast<std::size_t>(n * n));
   const auto sector_of = [](const Species& species, Index state) {
-    return std::upper_bound(species.sectors.begin(), species.sectors.end(), state) - species.sectors.begin() - 1;
+    return std::upper_bound(species.sectors.begin(), species.sectors.end(), state) - species.sectors.begin() -
+           1;
   };
-  // Row of two states; -1 where they are in no group.
+  // Row of two states; -1 where they are in no pair.
   const auto row_of = [&](Index p, Index q) {
     const Index sp = sector_of(structure.first, p), sq = sector_of(structure.second, q);
     Index begin = 0;
-    for (const SpeciesGroup& group : structure.groups) {
+    for (const SectorPair& pair : structure.pairs) {
       const auto& first = structure.first.sectors;
       const auto& second = structure.second.sectors;
-      const Index lines = first[group.first_sector + 1] - first[group.first_sector],
-                  rows = second[group.second_sector + 1] - second[group.second_sector];
-      if (group.first_sector == sp && group.second_sector == sq)
+      const Index lines = first[pair.first_sector + 1] - first[pair.first_sector],
+                  rows = second[pair.second_sector + 1] - second[pair.second_sector];
+      if (pair.first_sector == sp && pair.second_sector == sq)
         return begin + (p - first[sp]) * rows + q - second[sq];
       begin += lines * rows;
     }
@@ -99,7 +102,7 @@ inline std::vector<double> dense(const TwoSpeciesStructure& structure) {
   for (const SpeciesCoupling& coupling : structure.couplings)
     for (const SpeciesMove& a : structure.first.moves)
       for (const SpeciesMove& b : structure.second.moves)
-        if (a.channel == coupling.first_channel && b.channel == coupling.second_channel)
+        if (a.transfer == coupling.first_transfer && b.transfer == coupling.second_transfer)
           add(a.to, b.to, a.from, b.from,
               a.sign * b.sign * coupling.strengths[a.number * std::size_t(coupling.second_count) + b.number]);
   return h;
@@ -107,8 +110,8 @@ inline std::vector<double> dense(const TwoSpeciesStructure& structure) {
 
 /// Products to the bit (integers), the diagonal, and the bound of the norm.
 template <class T>
-void check_two_species(Runtime& runtime, const TwoSpeciesStructure& structure, const TwoSpeciesOptions& options,
-                       const std::vector<Index>& columns = {1, 2, 5, 8}) {
+void check_two_species(Runtime& runtime, const TwoSpeciesStructure& structure,
+                       const TwoSpeciesOptions& options, const std::vector<Index>& columns = {1, 2, 5, 8}) {
   const auto a = TwoSpeciesOperator<T>::build(runtime, structure, options);
   const std::vector<double> h = dense(structure);
   const Index n = structure.order();
@@ -130,7 +133,8 @@ void check_two_species(Runtime& runtime, const TwoSpeciesStructure& structure, c
           double expected = 0;
           for (Index j = 0; j < n; ++j)
             expected += h[static_cast<std::size_t>(i * n + j)] * x[static_cast<std::size_t>(j * m + k)];
-          ASSERT_EQ(y[static_cast<std::size_t>(i * m + k)], T(expected)) << i << " " << k << " " << m << " " << wider;
+          ASSERT_EQ(y[static_cast<std::size_t>(i * m + k)], T(expected))
+              << i << " " << k << " " << m << " " << wider;
         }
     }
 }

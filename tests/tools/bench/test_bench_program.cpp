@@ -111,6 +111,23 @@ TEST_F(BenchProgram, BenchesProducts) {
   expect_refused("bench_spmm --gpus 0 --generate laplacian1d:60 --peer cusparse", "GPU");
 }
 
+/// The product without the matrix: the same Y to rounding.
+TEST_F(BenchProgram, BenchesProductsBesideTwoSpecies) {
+  for (const char* more :
+       {"--generate shell:20Ne --columns 3", "--generate shell:24Mg --storage f --type s --columns 8"}) {
+    const Json json = record(fmt::format("bench_spmm --peer free --repeat 2 {}", more));
+    EXPECT_TRUE(passed(json)) << more;
+    EXPECT_LT(json["runs"].back()["check"]["values"].get<double>(), 1) << more;
+    EXPECT_EQ(json["peer"]["name"], "two species, not stored");
+    EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
+    // The lists are less than the matrix.
+    EXPECT_GT(json["peer"]["result"]["bytes"].get<double>(), 0);
+    EXPECT_LT(json["peer"]["result"]["bytes"].get<double>(), result(json)["bytes"].get<double>());
+  }
+  expect_refused("bench_spmm --generate laplacian1d:60 --peer free", "--generate shell:");
+  expect_refused("bench_spmm --generate shell:20Ne --storage f --peer free", "one precision");
+}
+
 /// The products of Maris et al., on a GPU if there is one, else on cores: the same Y as ours to rounding.
 TEST_F(BenchProgram, BenchesProductsBesideHalfStoredBlocks) {
   const bool gpus = record("info")["machine"]["cuda_workers"] > 0;

@@ -128,9 +128,10 @@ TEST_F(LobpcgProgram, AppliesAShellModelWithoutItsMatrix) {
     std::string options;
     double tolerance;  ///< of eigenvalues, relative
   };
-  for (const Case& one : {Case{"--method gd", 1e-10}, Case{"--method lobpcg --preconditioner chebyshev", 1e-10},
-                          Case{"--method lobpcg --preconditioner none --largest", 1e-10},
-                          Case{"--storage f --vectors-type f --tol 1e-4", 1e-3}}) {
+  for (const Case& one :
+       {Case{"--method gd", 1e-10}, Case{"--method lobpcg --preconditioner chebyshev", 1e-10},
+        Case{"--method lobpcg --preconditioner none --largest", 1e-10},
+        Case{"--storage f --vectors-type f --tol 1e-4", 1e-3}}) {
     SCOPED_TRACE(one.options);
     const std::string shell = "lobpcg --generate shell:21Ne --k 4 " + one.options + " --product ";
     const Json free = record(shell + "free"), stored = record(shell + "stored");
@@ -146,11 +147,13 @@ TEST_F(LobpcgProgram, AppliesAShellModelWithoutItsMatrix) {
     }
   }
   EXPECT_EQ(record("lobpcg --generate shell:20Ne --k 1")["options"]["product"], "free");
-  EXPECT_EQ(record("lobpcg --generate shell:20Ne --k 1 --preconditioner fom")["options"]["product"], "stored");
+  EXPECT_EQ(record("lobpcg --generate shell:20Ne --k 1 --preconditioner fom")["options"]["product"],
+            "stored");
   EXPECT_EQ(record("lobpcg --generate laplacian1d:60 --k 1")["options"]["product"], "stored");
   for (const char* more : {"laplacian1d:60", "shell:20Ne --nd 2", "shell:20Ne --preconditioner fom",
                            "shell:20Ne --steps 3", "shell:20Ne --storage f"})
-    expect_refused(fmt::format("lobpcg --generate {} --k 1 --product free", more), "--product: 'free' is not possible");
+    expect_refused(fmt::format("lobpcg --generate {} --k 1 --product free", more),
+                   "--product: 'free' is not possible");
 }
 
 TEST_F(LobpcgProgram, TakesInteractionsOfKshellAndTruncates) {

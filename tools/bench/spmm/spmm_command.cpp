@@ -257,6 +257,7 @@ class SpmmRunner {
   void time_peer(bool timed, CheckRecord* check, const std::vector<T>& ours) {
     session_.progress().stage(peer_->name());
     peer_->prepare({.a = rows_.a.get(),
+                    .shell_model = rows_.of_shell_model() ? &rows_.shell_model : nullptr,
                     .x = &host_x_,
                     .columns = columns_,
                     .segments = a_->segments()->count(),

@@ -32,11 +32,11 @@ OptionTable option_table(SpmmBenchOptions& options) {
   add_runs(table, options.common);
   add_check(table, options.common);
   table.word(
-      "--peer", options.peer, {"none", "csr", "cusparse", "naive", "atomic", "cached"},
-      "alternating run by run: our product with both triangles by rows (csr), that of cuSPARSE, or the "
+      "--peer", options.peer, {"none", "csr", "cusparse", "naive", "atomic", "cached", "free"},
+      "alternating run by run: our product with both triangles by rows (csr), that of cuSPARSE, the "
       "half-stored blocks of Maris et al. 2022, with a thread (block) for each row of blocks (naive), for "
-      "each "
-      "block with atomic updates (atomic), or that with shared memory (cached; GPUs alone)");
+      "each block with atomic updates (atomic), or that with shared memory (cached; GPUs alone), or our "
+      "product of protons and neutrons without the matrix (free; shell models alone)");
   table.text("--histogram", options.histogram, "FILE",
              "tell how many tiles have how many rows, and cells how many entries, and draw it, SVG");
   table.texts("--speedups", options.speedups, "FILES",
@@ -70,6 +70,8 @@ void validate(const SpmmBenchOptions& options) {
     return;
   }
   validate(source_of(options));
+  if (options.peer == "free" && !source_of(options).of_shell_model())
+    throw UsageError("--peer", "free", "is not possible", "another one than free without --generate shell:...");
   if (options.type == 's' && options.storage == 'd')
     throw UsageError("--storage", "d", "is not possible", "f, with --type s");
 }
