@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 
 #include <tessera/algorithms/interfaces/c_operators.hpp>
 
@@ -73,6 +74,13 @@ struct Outputs {
   tessera_lobpcg_result* result;
 };
 
+/// Numbers of pairs; NaN for those that a solve in groups has not come to.
+void fill(const std::vector<double>& numbers, Index count, double* to) {
+  if (numbers.empty()) return;
+  to = std::copy(numbers.begin(), numbers.end(), to);
+  std::fill_n(to, count - static_cast<Index>(numbers.size()), std::numeric_limits<double>::quiet_NaN());
+}
+
 template <class T>
 int solve(const tessera_lobpcg_problem& given, const tessera_lobpcg_options* options, const Outputs& to,
           tessera_completion** completion) {
@@ -97,10 +105,10 @@ int solve(const tessera_lobpcg_problem& given, const tessera_lobpcg_options* opt
       .guess = vectors_of(runtime, a, given.guess, given.guess_count, "guess"),
       .guess_count = given.guess_count};
   return deliver(
-      submit_lobpcg<T>(runtime, problem, made), completion, [to](Completion<LobpcgResult<T>>& done) {
+      submit_lobpcg<T>(runtime, problem, made), completion, [to, count = made.count](Completion<LobpcgResult<T>>& done) {
         const LobpcgResult<T>& found = done.result();
-        std::copy(found.values.begin(), found.values.end(), to.values);
-        if (to.residuals) std::copy(found.residuals.begin(), found.residuals.end(), to.residuals);
+        fill(found.values, count, to.values);
+        if (to.residuals) fill(found.residuals, count, to.residuals);
         if (to.vectors && !found.values.empty())
           found.vectors.get(static_cast<T*>(to.vectors), to.ldv, static_cast<Index>(found.values.size()));
         if (to.result)

@@ -42,8 +42,8 @@ BasisStep nearest_first(const BasisStep& step, double sigma) {
 template <class T>
 void check_pairs_of(const SymmetricOperator<T>& a, const LobpcgResult<T>& folded) {
   const auto count = static_cast<Index>(folded.values.size());
-  if (count < 1 || count > folded.vectors.width())
-    throw InvalidArgument("folded", fmt::format("{} values", count), "pairs");
+  if (count < 1 || count > std::min<Index>(folded.vectors.width(), max_block_columns))
+    throw InvalidArgument("folded", fmt::format("{} values", count), "1 to 32 pairs");
   require_blocks(*a.segments(), folded.vectors, folded.vectors, count);
 }
 

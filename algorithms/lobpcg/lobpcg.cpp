@@ -3,6 +3,7 @@
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/eigen_loop.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
+#include <tessera/algorithms/lobpcg/pair_groups.hpp>
 
 namespace tessera::detail {
 
@@ -63,6 +64,7 @@ bool LobpcgLoop<T>::measure_residuals() {
 template <class T>
 LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
                              const LobpcgOptions& resolved) {
+  if (resolved.count > max_block_columns) return solve_pair_groups(runtime, problem, resolved);
   if (resolved.method == EigenMethod::generalized_davidson) return solve_davidson(runtime, problem, resolved);
   return LobpcgLoop<T>(runtime, problem, resolved).solve();
 }

@@ -7,6 +7,7 @@
 
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
+#include <tessera/algorithms/lobpcg/pair_groups.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/host_memory.hpp>
@@ -99,40 +100,69 @@ bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const 
   return vectors * (10. * static_cast<double>(usual_basis) + product) < flat * (36 * flat + product);
 }
 
-template <class T>
-void check_basis(const LobpcgProblem<T>& problem, const LobpcgOptions& o) {
+/// The same for pairs that one solve finds.
+void choose_sizes_of_solve(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
+  const auto& [n, stored_entries, constraints] = problem;
+  if (options.method == EigenMethod::automatic)
+    options.method =
+        deep_basis_pays(runtime, problem, options) ? EigenMethod::generalized_davidson : EigenMethod::lobpcg;
+  const Index most = most_block(n, constraints);
+  if (options.method == EigenMethod::lobpcg) {
+    if (options.block == 0) options.block = std::min(usual_lobpcg_block(runtime, options.count), most);
+    return;
+  }
+  if (options.block == 0) options.block = std::min({options.count, usual_davidson_block, most});
+  if (options.basis > 0) return;
+  const Index vectors = std::max(options.count, options.block);
+  const Index useful = std::max(usual_basis, 3 * vectors);
+  options.basis = std::max(least_davidson_basis(options.count, options.block),
+                           std::min({useful, n - constraints, columns_in_memory(runtime, n)}));
+}
+
+void check_basis(Index n, Index constraints, const LobpcgOptions& o) {
   if (o.method == EigenMethod::lobpcg) {
     require(o.basis == 0, "basis", fmt::format("{}", o.basis), "0 with LOBPCG, whose basis is three blocks");
     return;
   }
   require(o.variant == LobpcgVariant::orthonormal, "variant", "basic", "orthonormal, except with LOBPCG");
   const Index least = least_davidson_basis(o.count, o.block);
-  const Index most = std::min(problem.a->order() - problem.constraint_count, max_basis_columns);
+  const Index most = std::min(n - constraints, max_basis_columns);
   require(o.basis >= least && o.basis <= most, "basis", fmt::format("{}", o.basis),
           fmt::format("{} to {}: at least max(count, block) + 2 block, at most {}, and with the constraints "
                       "within n = {}",
-                      least, most, max_basis_columns, problem.a->order()));
+                      least, most, max_basis_columns, n));
 }
 
-/// The block's size, and whether all numbers fit.
+/// The method and sizes of one solve, with so many constraints, and whether all fit.
+template <class T>
+void resolve_sizes(const Runtime& runtime, const LobpcgProblem<T>& problem, Index constraints,
+                   LobpcgOptions& o) {
+  const Index n = problem.a->order();
+  const Index max_block = most_block(n, constraints);
+  require(
+      o.count <= max_block, "constraint_count", fmt::format("{} of order {}", problem.constraint_count, n),
+      fmt::format("at most {}, for a count of {}", n - 3 * o.count - (constraints - problem.constraint_count),
+                  o.count + constraints - problem.constraint_count));
+  choose_sizes(runtime, {n, problem.a->stored_entries(), constraints}, o);
+  const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
+  require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
+          fmt::format("{} to {}: at least {}, at most {}, and 3 blocks and the constraints within n = {}",
+                      least_block, max_block, least_block > 1 ? "count" : "1", max_block_columns, n));
+  check_basis(n, constraints, o);
+}
+
+/// All that is left to choose, and whether all numbers fit.
 template <class T>
 void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOptions& o) {
   const Index n = problem.a->order();
   require(o.count >= 1, "count", fmt::format("{}", o.count), "at least 1");
   require(o.count <= n / 5, "count", fmt::format("{} of order {}", o.count, n),
           fmt::format("at most n / 5 = {}: a dense solver is right for more", n / 5));
-  require(o.count <= max_block_columns, "count", fmt::format("{}", o.count),
-          fmt::format("at most {}: more can be had with those found as constraints", max_block_columns));
-  const Index max_block = most_block(n, problem.constraint_count);
-  require(o.count <= max_block, "constraint_count",
-          fmt::format("{} of order {}", problem.constraint_count, n),
-          fmt::format("at most {}, for a count of {}", n - 3 * o.count, o.count));
-  choose_sizes(runtime, {n, problem.a->stored_entries(), problem.constraint_count}, o);
-  const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
-  require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
-          fmt::format("{} to {}: at least {}, at most {}, and 3 blocks and the constraints within n = {}",
-                      least_block, max_block, least_block > 1 ? "count" : "1", max_block_columns, n));
-  check_basis(problem, o);
+  // More than a block holds are found in groups, the last of which has all others as constraints.
+  const Index count = o.count, pairs = pairs_of_group(o);
+  o.count = pairs;
+  resolve_sizes(runtime, problem, problem.constraint_count + count - pairs, o);
+  o.count = count;
   const Index vectors = std::max(o.block, o.count);
   require(problem.guess_count <= vectors, "guess_count", fmt::format("{}", problem.guess_count),
           fmt::format("at most the block's {}", vectors));
@@ -167,26 +197,16 @@ double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
   // X, W and P, and the residuals; or the basis, X, W and the residuals.
   Index columns = (3 * products + 1) * sized.block;
   if (sized.method != EigenMethod::lobpcg)
-    columns = products * sized.basis + (2 * products + 1) * std::max(sized.count, sized.block);
+    columns = products * sized.basis + (2 * products + 1) * std::max(pairs_of_group(sized), sized.block);
+  columns += columns_of_groups(sized, generalized);
   return static_cast<double>(columns) * static_cast<double>(element_bytes) * rows;
 }
 
 void choose_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
-  const auto& [n, stored_entries, constraints] = problem;
-  if (options.method == EigenMethod::automatic)
-    options.method =
-        deep_basis_pays(runtime, problem, options) ? EigenMethod::generalized_davidson : EigenMethod::lobpcg;
-  const Index most = most_block(n, constraints);
-  if (options.method == EigenMethod::lobpcg) {
-    if (options.block == 0) options.block = std::min(usual_lobpcg_block(runtime, options.count), most);
-    return;
-  }
-  if (options.block == 0) options.block = std::min({options.count, usual_davidson_block, most});
-  if (options.basis > 0) return;
-  const Index vectors = std::max(options.count, options.block);
-  const Index useful = std::max(usual_basis, 3 * vectors);
-  options.basis = std::max(least_davidson_basis(options.count, options.block),
-                           std::min({useful, n - constraints, columns_in_memory(runtime, n)}));
+  const Index count = options.count;
+  options.count = pairs_of_group(options);
+  choose_sizes_of_solve(runtime, problem, options);
+  options.count = count;
 }
 
 template <class T>

@@ -75,7 +75,8 @@ struct LobpcgStep {
   Index converged = 0;          ///< in order from the wanted end
   Index active = 0;             ///< columns that are still worked on
   double largest_residual = 0;  ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
-  std::vector<double> values;   ///< Ritz values of the block, from the wanted end
+  std::vector<double>
+      values;  ///< Ritz values of the block (of more than 32 pairs: the group's), from the wanted end
   std::vector<double>
       residuals;                ///< of the block, scaled as the stop is: what is compared with the tolerance
   double seconds = 0;           ///< since the start
@@ -87,7 +88,10 @@ struct LobpcgStep {
 
 /// How a problem is solved.
 struct LobpcgOptions {
-  Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
+  Index count =
+      1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups of at most 21, each by
+          ///< a solve that has the ones before as constraints, to a tenth of the tolerance; block,
+          ///< basis and iterations are a group's then. Vectors of 2 k columns (with B: 3 k) besides
   /// How the space grows.
   EigenMethod method = EigenMethod::lobpcg;
   Index block =
@@ -124,7 +128,8 @@ template <class T>
 struct LobpcgResult : ResultStatus {
   EigenMethod method = EigenMethod::lobpcg;  ///< by which they were sought
   std::vector<double> values;     ///< `count` Ritz values, from the wanted end; none if the solve has failed
-                                  ///< before the first Rayleigh-Ritz step
+                                  ///< before the first Rayleigh-Ritz step; of more than 32 fewer where it has
+                                  ///< ended before the last group
   std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at
                                   ///< the end (NaN where the status is not_finite)
   std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with

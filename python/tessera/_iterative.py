@@ -168,7 +168,7 @@ def _solve(
         function, _ = _operator(m if not isinstance(m, (list, tuple)) else host_array(m, "M"), "M", n, dtype, False)
     guess = None if x is None else _vectors(x, "X", n, dtype)
     fixed = None if y is None else _vectors(y, "Y", n, dtype)
-    if block == 0 and guess is not None and method == "lobpcg":
+    if block == 0 and guess is not None and method == "lobpcg" and k <= most:
         block = max(guess.shape[1], min(k + max(2, k // 2), most, n // 3))
     d = _core.lobpcg(
         "s" if dtype.itemsize == 4 else "d", n, first, second, built_in, function, shift, guess, fixed,
@@ -212,12 +212,12 @@ def eigsh(
         Real symmetric. A sparse matrix is stored by the library, and multiplied by all workers. The others are called
         with blocks of vectors, shape (n, m), and return the product.
     k : int, optional
-        Wanted pairs, at most 32 and n / 5.
+        Wanted pairs, at most n / 5. More than 32 are found in groups, each beside those found before.
     M : str, matrix, LinearOperator or callable, optional
         A preconditioner: an approximate inverse of A. ``'jacobi'``, ``'fom'`` and ``'chebyshev'`` are the library's
         own, the first two for sparse matrices.
     X : array_like, shape (n, m), optional
-        Start vectors, at most 32; they tell the order where A is a function.
+        Start vectors, as many as a block has or k; they tell the order where A is a function.
     B : the same as A, optional
         Symmetric positive definite: ``A x = w B x``.
     largest : bool, optional
@@ -295,7 +295,7 @@ def lobpcg(
     A, B, M : see `eigsh`
         The matrix, that of a generalized problem, and a preconditioner.
     X : array_like, shape (n, k)
-        Start vectors; k at most 32 and n / 5.
+        Start vectors; k at most n / 5.
     Y : array_like, shape (n, m), optional
         Constraints: the vectors that are found are B-orthogonal to them.
     tol, maxiter, norm, shift, seed, monitor : see `eigsh`

@@ -23,7 +23,7 @@ void add_problem(OptionTable& table, LobpcgProgramOptions& options) {
   table.text("--overlap", options.overlap, "FILE", "positive definite B of A x = lambda B x")
       .reads(FileFormat::matrix_market_or_hdf5);
   add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
-  table.integer("--k", options.k, 1, 32, "wanted eigenpairs, at most n / 5");
+  table.integer("--k", options.k, 1, 500, "wanted eigenpairs, at most n / 5; more than 32 in groups");
   table.flag("--largest", options.largest, "the largest eigenvalues").by_default("the smallest");
   add_sparse_generator(table, options.generate);
 }
@@ -138,7 +138,7 @@ void validate(const LobpcgProgramOptions& options) {
     throw UsageError("--vectors-type", "f", "is not possible", "d, with --storage d");
   if (options.method == "gd" && options.variant == "basic")
     throw UsageError("--variant", "basic", "is not possible", "orthonormal, with --method gd");
-  if (options.method == "lobpcg" && options.block > 0 && options.block < options.k)
+  if (options.method == "lobpcg" && options.block > 0 && options.block < options.k && options.k <= 32)
     throw UsageError("--block", fmt::to_string(options.block), "is too small",
                      fmt::format("at least k = {}", options.k));
   require_eigenpairs_writable(options.output, true);

@@ -109,7 +109,7 @@ typedef struct tessera_lobpcg_problem {
 void tessera_lobpcg_problem_init(tessera_lobpcg_problem* problem);
 
 typedef struct tessera_lobpcg_options {
-  tessera_index count;      /**< wanted eigenpairs */
+  tessera_index count;      /**< wanted eigenpairs; more than 32 are found in groups (lobpcg.hpp) */
   int method;               /**< enum tessera_eigen_method */
   tessera_index block;      /**< 0: chosen */
   tessera_index basis;      /**< not LOBPCG: columns of the basis; 0: chosen */
@@ -131,7 +131,8 @@ typedef struct tessera_lobpcg_result {
 } tessera_lobpcg_result;
 
 /** values: `count` doubles; residuals: `count`, or null; vectors: row-major n x count of the operators' type, ld at least count, on
-    every rank, or null. Also without convergence they are the best there are. Collective; waits. */
+    every rank, or null. Also without convergence they are the best there are; of more than 32 pairs those that were not come to are NaN
+    then, their vectors untouched. Collective; waits. */
 int tessera_lobpcg(const tessera_lobpcg_problem* problem, const tessera_lobpcg_options* options,
                    double* values, double* residuals, void* vectors, tessera_index ldv,
                    tessera_lobpcg_result* result);

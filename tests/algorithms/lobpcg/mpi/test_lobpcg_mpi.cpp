@@ -121,6 +121,19 @@ TEST_F(LobpcgMpi, DeepBases) {
   expect_equal_on_all_ranks(runtime_, result);
 }
 
+/// More than a block holds.
+TEST_F(LobpcgMpi, ManyPairs) {
+  const SparseRows a = grid_laplacian(16);
+  const auto op = operator_of<double>(runtime_, a, 3);
+  for (const EigenMethod method : {EigenMethod::lobpcg, EigenMethod::generalized_davidson}) {
+    const auto result = lobpcg(runtime_, {.a = &op}, {.count = 45, .method = method});
+    ASSERT_EQ(result.values.size(), 45u);
+    expect_values(result, grid_values(16), 1e-7);
+    expect_eigenpairs(result, a, nullptr, 1e-6, 1e-12);
+    expect_equal_on_all_ranks(runtime_, result);
+  }
+}
+
 TEST_F(LobpcgMpi, InteriorPairs) {
   const Index n = 60;
   const auto a = operator_of<double>(runtime_, laplacian(n), 5);
