@@ -33,6 +33,7 @@ class ConvergenceTest {
   ConvergenceTest(const LobpcgOptions& options, const NormEstimates& bounds)
       : norm_(options.norm), tolerance_(options.tolerance), bounds_(bounds) {}
 
+  void set_tolerance(double tolerance) { tolerance_ = tolerance; }
   /// The residual norms of vectors with these Ritz values; what A X and B X show of the norms goes into
   /// `seen`.
   ResidualNorms measure(const ResidualSquares& squares, const std::vector<double>& ritz_values,

@@ -6,6 +6,7 @@
 
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/eigen_loop.hpp>
+#include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 
 namespace tessera::detail {
 
@@ -20,8 +21,8 @@ template <class T>
 class DavidsonLoop final : public EigenLoop<T> {
  public:
   DavidsonLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& of_loop,
-               const DavidsonSizes& sizes)
-      : EigenLoop<T>(runtime, problem, of_loop), sizes_(sizes), basis_(on_, sizes.basis) {}
+               const DavidsonSizes& sizes, Index group)
+      : EigenLoop<T>(runtime, problem, of_loop, group), sizes_(sizes), basis_(on_, sizes.basis) {}
 
  private:
   using EigenLoop<T>::on_, EigenLoop<T>::s_, EigenLoop<T>::options_, EigenLoop<T>::problem_,
@@ -32,12 +33,14 @@ class DavidsonLoop final : public EigenLoop<T> {
   void next_directions() override;
   void bring_pairs() override;
   void begin_again() override;
+  bool leave_pairs(Index count, Index guess) override;
   StepOutcome orthonormalise_w() override {
     return orthonormalise(on_, s_, basis_.parts(), basis_.factor(), true);
   }
 
   Index pairs() const { return static_cast<Index>(s_.ritz_values.size()); }
   double growth_limit() const;
+  void take_values();
   void unlock_changed();
   void make_residuals_from(Index first);
   void precondition_residuals(Index columns);
@@ -81,11 +84,17 @@ bool DavidsonLoop<T>::extend_basis() {
     outcome = basis_.extend(s_, s_.locked, end, 0);
   }
   if (!this->accept(outcome)) return false;
+  take_values();
+  return true;
+}
+
+/// The Ritz values of the basis as far as X has vectors.
+template <class T>
+void DavidsonLoop<T>::take_values() {
   const std::vector<double>& all = basis_.values();
   const auto count = std::min<std::size_t>(all.size(), static_cast<std::size_t>(sizes_.vectors));
   s_.ritz_values.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
   x_current_ = false;
-  return true;
 }
 
 template <class T>
@@ -212,14 +221,35 @@ void DavidsonLoop<T>::begin_again() {
   measured_.clear();
 }
 
-}  // namespace
-
-Index least_davidson_basis(Index count, Index block) {
-  return std::max(count, block) + 2 * block;
+template <class T>
+bool DavidsonLoop<T>::leave_pairs(Index count, Index guess) {
+  basis_.leave(count);
+  measured_.clear();
+  first_ = directions_ = 0;
+  x_current_ = false;
+  s_.drift = 0;
+  s_.fresh = basis_.columns() == 0;
+  s_.ritz_values.clear();
+  if (!s_.fresh) take_values();
+  if (s_.w.v.width() < sizes_.vectors) s_.w = on_.new_block(sizes_.vectors);
+  const Index known = guess_from(on_, s_, guess, options_.count), missing = sizes_.vectors - pairs();
+  if (known == 0 && missing <= 0) return false;
+  start_with(on_, s_, known, std::max(known, missing));
+  return true;
 }
 
-DavidsonSizes davidson_sizes(Index count, Index block, Index most_columns) {
-  DavidsonSizes sizes{.vectors = std::max(count, block), .targets = block, .basis = {}};
+}  // namespace
+
+Index davidson_vectors(Index count, Index block, bool several) {
+  return several ? std::min<Index>(count + block, max_block_columns) : std::max(count, block);
+}
+
+Index least_davidson_basis(Index vectors, Index block) {
+  return vectors + 2 * block;
+}
+
+DavidsonSizes davidson_sizes(Index vectors, Index block, Index most_columns) {
+  DavidsonSizes sizes{.vectors = vectors, .targets = block, .basis = {}};
   BasisSizes& basis = sizes.basis;
   basis.most = most_columns;
   basis.spaces = block;
@@ -232,10 +262,12 @@ DavidsonSizes davidson_sizes(Index count, Index block, Index most_columns) {
 template <class T>
 LobpcgResult<T> solve_davidson(Runtime& runtime, const LobpcgProblem<T>& problem,
                                const LobpcgOptions& resolved) {
-  const DavidsonSizes sizes = davidson_sizes(resolved.count, resolved.block, resolved.basis);
+  const Index pairs = pairs_of_group(resolved),
+              vectors = davidson_vectors(pairs, resolved.block, has_groups(resolved));
+  const DavidsonSizes sizes = davidson_sizes(vectors, resolved.block, resolved.basis);
   LobpcgOptions of_loop = resolved;
   of_loop.block = sizes.vectors;
-  return DavidsonLoop<T>(runtime, problem, of_loop, sizes).solve();
+  return DavidsonLoop<T>(runtime, problem, of_loop, sizes, pairs).solve();
 }
 
 template LobpcgResult<float> solve_davidson(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);

@@ -9,15 +9,17 @@ namespace tessera::detail {
 
 /// Columns of the generalized Davidson method's vectors, from resolved options.
 struct DavidsonSizes {
-  Index vectors =
-      0;  ///< pairs whose residuals are looked at, and start vectors: count, or the block if larger
+  Index vectors = 0;  ///< pairs whose residuals are looked at, and start vectors (davidson_vectors)
   Index targets = 0;  ///< of these, the most that get a new direction in a step: the block
   BasisSizes basis;
 };
+/// For so many wanted pairs, or at least the block. @param several  groups of pairs, where those behind the wanted ones
+/// get directions, too
+Index davidson_vectors(Index count, Index block, bool several);
 /// @param most_columns the basis may have: resolved options' `basis`
-DavidsonSizes davidson_sizes(Index count, Index block, Index most_columns);
+DavidsonSizes davidson_sizes(Index vectors, Index block, Index most_columns);
 /// The least `basis` for which davidson_sizes has space.
-Index least_davidson_basis(Index count, Index block);
+Index least_davidson_basis(Index vectors, Index block);
 
 /// The generalized Davidson method, GD+k (Stathopoulos and Saad, Electron. Trans. Numer. Anal. 7 (1998) 163;
 /// Stathopoulos, SIAM J. Sci. Comput. 29 (2007) 481; Stathopoulos and McCombs, ACM Trans. Math. Softw. 37 (2010)

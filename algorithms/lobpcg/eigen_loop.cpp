@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/eigen_loop.hpp>
+#include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_result.hpp>
 #include <tessera/algorithms/lobpcg/wanted_end.hpp>
 #include <tessera/runtime/require_success.hpp>
@@ -13,14 +15,20 @@
 namespace tessera::detail {
 
 template <class T>
-EigenLoop<T>::EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& resolved)
+EigenLoop<T>::EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& resolved,
+                        Index pairs)
     : runtime_(runtime),
       problem_(problem),
       options_(resolved),
       sequence_(runtime),
       on_(sequence_, problem, resolved),
       s_(new_state(on_)),
-      test_(resolved, {.a = problem.a->norm_bound(), .b = problem.b ? problem.b->norm_bound() : 1}) {}
+      test_(resolved, {.a = problem.a->norm_bound(), .b = problem.b ? problem.b->norm_bound() : 1}),
+      given_(resolved),
+      pairs_(pairs),
+      found_(on_.sign(), resolved.count) {
+  set_group(found_.next(pairs));
+}
 
 template <class T>
 LobpcgResult<T> EigenLoop<T>::solve() {
@@ -31,10 +39,12 @@ LobpcgResult<T> EigenLoop<T>::solve() {
     expect_wanted_end(sequence_, problem_, options_, s_.multiplications);
   if (!start(on_, s_))
     refuse("constraints", "linearly dependent or not finite", "linearly independent vectors");
+  first_found_ = static_cast<Index>(s_.constraints.size());
   while (!ended_) {
-    const bool goes_on = extend_basis()          // orthonormalise W, A W, Rayleigh-Ritz
-                         && measure_residuals()  // R = A X - B X diag(theta)
-                         && test_convergence()   // and lock
+    const bool extends = std::exchange(has_directions_, true);
+    const bool goes_on = (!extends || extend_basis())  // orthonormalise W, A W, Rayleigh-Ritz
+                         && measure_residuals()        // R = A X - B X diag(theta)
+                         && test_convergence()         // and lock
                          && test_progress();
     if (!goes_on) continue;
     ++s_.iteration;
@@ -103,6 +113,7 @@ bool EigenLoop<T>::test_convergence() {
   s_.locked = options_.lock ? std::min(converged, s_.x.columns) : 0;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
   result_.history.push_back(history_step(s_, test_, options_.count, sequence_, seconds.count()));
+  result_.history.back().converged += found_.size();
   if (monitor_stops())
     return end(StatusCode::stopped, fmt::format("stopped by the monitor after iteration {}", s_.iteration));
   if (converged >= options_.count) return confirm();
@@ -128,10 +139,9 @@ bool EigenLoop<T>::confirm() {
                                 test_.largest(s_.residuals, options_.count))
                   : fmt::format("X is not B-orthonormal: |X^T B X - I| = {:.1e}", fresh.defect);
   const Index converged = test_.converged(s_.residuals);
-  if (converged >= options_.count && orthonormal)
-    return end(StatusCode::success,
-               fmt::format("{} eigenpairs in {} iterations", options_.count, s_.iteration));
-  if (++s_.retries.unconfirmed > 3)
+  if (converged >= options_.count && orthonormal) return end_group();
+  if (++s_.retries.unconfirmed > 3 && orthonormal && relax()) return end_group();
+  if (s_.retries.unconfirmed > 3)
     return end(StatusCode::stagnated, fmt::format("the recurrences reach the tolerance, but {}", reason));
   if (s_.iteration >= options_.iterations) return end_exhausted(converged);
   return restart_for(reason);
@@ -146,7 +156,8 @@ bool EigenLoop<T>::test_progress() {
   progress_.note(test_.converged(s_.residuals), largest, sum,
                  10 * rounding() * test_.a_norm(s_.norms) * static_cast<double>(options_.count));
   if (progress_.stagnates()) {
-    if (++s_.retries.stagnations > 1)
+    if (++s_.retries.stagnations > 1 && relax()) return confirm();
+    if (s_.retries.stagnations > 1)
       return end(
           StatusCode::stagnated,
           fmt::format("the residuals do not fall any more, {:.1e} of the tolerance after {} iterations",
@@ -174,8 +185,10 @@ bool EigenLoop<T>::end(StatusCode code, std::string reason) {
 
 template <class T>
 bool EigenLoop<T>::end_exhausted(Index converged) {
+  if (!s_.confirmed && relax()) return confirm();
   return end(StatusCode::iterations_exhausted,
-             fmt::format("{} of {} converged in {} iterations", converged, options_.count, s_.iteration));
+             fmt::format("{} of {} converged in {} iterations", found_.size() + converged, given_.count,
+                         s_.iteration));
 }
 
 template <class T>
@@ -248,6 +261,7 @@ void EigenLoop<T>::finish() {
     end(status.code == StatusCode::not_finite ? StatusCode::not_finite : StatusCode::breakdown,
         status.message());
   fill_result(s_, test_, options_.count, result_);
+  if (has_groups(given_) && status.code != StatusCode::task_failed) collect();
 }
 
 template class EigenLoop<float>;

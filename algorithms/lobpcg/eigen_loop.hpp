@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <tessera/algorithms/lobpcg/found_pairs.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_steps.hpp>
 
 namespace tessera::detail {
@@ -16,11 +17,13 @@ inline constexpr double shortest_length = sizeof(T) == 4 ? 1e-30 : 1e-145;
 
 /// The loop that all methods have in common: a method makes the basis larger and takes the Ritz pairs and
 /// their residuals from it; what these show decides whether the loop goes on, begins again from X (restart)
-/// or ends.
+/// or ends. More pairs than a block holds are found in groups: those of a group become constraints of the
+/// next ones (hard locking), and the basis goes on without them.
 template <class T>
 class EigenLoop {
  public:
-  EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& resolved);
+  /// @param pairs  the most of a group (pairs_of_group)
+  EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& resolved, Index pairs);
   virtual ~EigenLoop() = default;
   EigenLoop(const EigenLoop&) = delete;
   EigenLoop& operator=(const EigenLoop&) = delete;
@@ -43,6 +46,10 @@ class EigenLoop {
   /// Makes W orthonormal to what the basis has.
   virtual StepOutcome orthonormalise_w() = 0;
 
+  /// The first `count` of X have become constraints: the next group starts from what is left, and from the guess
+  /// from column `guess` on. Whether W has directions; else the basis has Ritz pairs.
+  virtual bool leave_pairs(Index count, Index guess) = 0;
+
   // What methods use.
 
   bool orthonormalise_directions();
@@ -61,7 +68,7 @@ class EigenLoop {
 
   Runtime& runtime_;
   const LobpcgProblem<T>& problem_;
-  const LobpcgOptions options_;
+  LobpcgOptions options_;  ///< of the present group
   Sequence sequence_;
   LobpcgContext<T> on_;
   LobpcgState<T> s_;
@@ -80,7 +87,17 @@ class EigenLoop {
   bool monitor_stops();
   Status wait();
   void finish();
+  void set_group(Index pairs);
+  bool relax();
+  bool end_group();
+  void keep_pairs(Index count);
+  void collect();
 
+  const LobpcgOptions given_;
+  const Index pairs_;
+  FoundPairs found_;
+  Index first_found_ = 0;  ///< constraint that the first of their vectors is in
+  bool has_directions_ = true, all_found_ = false;
   Progress progress_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool ended_ = false;

@@ -3,7 +3,6 @@
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/eigen_loop.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
-#include <tessera/algorithms/lobpcg/pair_groups.hpp>
 
 namespace tessera::detail {
 
@@ -24,6 +23,10 @@ class LobpcgLoop final : public EigenLoop<T> {
   // After a restart from which no new X has come, X and the Ritz values are those from before it.
   void bring_pairs() override { s_.x.columns = static_cast<Index>(s_.ritz_values.size()); }
   void begin_again() override { restart(on_, s_); }
+  bool leave_pairs(Index count, Index guess) override {
+    start_group(on_, s_, count, guess);
+    return true;
+  }
   StepOutcome orthonormalise_w() override { return orthonormalise(on_, s_); }
 };
 
@@ -64,9 +67,8 @@ bool LobpcgLoop<T>::measure_residuals() {
 template <class T>
 LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
                              const LobpcgOptions& resolved) {
-  if (resolved.count > max_block_columns) return solve_pair_groups(runtime, problem, resolved);
   if (resolved.method == EigenMethod::generalized_davidson) return solve_davidson(runtime, problem, resolved);
-  return LobpcgLoop<T>(runtime, problem, resolved).solve();
+  return LobpcgLoop<T>(runtime, problem, resolved, pairs_of_group(resolved)).solve();
 }
 
 template LobpcgResult<float> solve_lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);

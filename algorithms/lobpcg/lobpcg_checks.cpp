@@ -7,7 +7,6 @@
 
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
-#include <tessera/algorithms/lobpcg/pair_groups.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/host_memory.hpp>
@@ -100,12 +99,18 @@ bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const 
   return vectors * (10. * static_cast<double>(usual_basis) + product) < flat * (36 * flat + product);
 }
 
-/// The same for pairs that one solve finds.
-void choose_sizes_of_solve(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
+void choose_method(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
+  if (options.method != EigenMethod::automatic) return;
+  LobpcgOptions of_group = options;
+  of_group.count = pairs_of_group(options);
+  options.method =
+      deep_basis_pays(runtime, problem, of_group) ? EigenMethod::generalized_davidson : EigenMethod::lobpcg;
+}
+
+/// Block and basis for the pairs of a group, with the method chosen. @param several there are several groups
+void choose_group_sizes(const Runtime& runtime, const ProblemSizes& problem, bool several,
+                        LobpcgOptions& options) {
   const auto& [n, stored_entries, constraints] = problem;
-  if (options.method == EigenMethod::automatic)
-    options.method =
-        deep_basis_pays(runtime, problem, options) ? EigenMethod::generalized_davidson : EigenMethod::lobpcg;
   const Index most = most_block(n, constraints);
   if (options.method == EigenMethod::lobpcg) {
     if (options.block == 0) options.block = std::min(usual_lobpcg_block(runtime, options.count), most);
@@ -113,19 +118,19 @@ void choose_sizes_of_solve(const Runtime& runtime, const ProblemSizes& problem, 
   }
   if (options.block == 0) options.block = std::min({options.count, usual_davidson_block, most});
   if (options.basis > 0) return;
-  const Index vectors = std::max(options.count, options.block);
+  const Index vectors = davidson_vectors(options.count, options.block, several);
   const Index useful = std::max(usual_basis, 3 * vectors);
-  options.basis = std::max(least_davidson_basis(options.count, options.block),
+  options.basis = std::max(least_davidson_basis(vectors, options.block),
                            std::min({useful, n - constraints, columns_in_memory(runtime, n)}));
 }
 
-void check_basis(Index n, Index constraints, const LobpcgOptions& o) {
+void check_basis(Index n, Index constraints, bool several, const LobpcgOptions& o) {
   if (o.method == EigenMethod::lobpcg) {
     require(o.basis == 0, "basis", fmt::format("{}", o.basis), "0 with LOBPCG, whose basis is three blocks");
     return;
   }
   require(o.variant == LobpcgVariant::orthonormal, "variant", "basic", "orthonormal, except with LOBPCG");
-  const Index least = least_davidson_basis(o.count, o.block);
+  const Index least = least_davidson_basis(davidson_vectors(o.count, o.block, several), o.block);
   const Index most = std::min(n - constraints, max_basis_columns);
   require(o.basis >= least && o.basis <= most, "basis", fmt::format("{}", o.basis),
           fmt::format("{} to {}: at least max(count, block) + 2 block, at most {}, and with the constraints "
@@ -133,9 +138,9 @@ void check_basis(Index n, Index constraints, const LobpcgOptions& o) {
                       least, most, max_basis_columns, n));
 }
 
-/// The method and sizes of one solve, with so many constraints, and whether all fit.
+/// The method and sizes of a group, with so many constraints, and whether all fit.
 template <class T>
-void resolve_sizes(const Runtime& runtime, const LobpcgProblem<T>& problem, Index constraints,
+void resolve_sizes(const Runtime& runtime, const LobpcgProblem<T>& problem, Index constraints, bool several,
                    LobpcgOptions& o) {
   const Index n = problem.a->order();
   const Index max_block = most_block(n, constraints);
@@ -143,12 +148,12 @@ void resolve_sizes(const Runtime& runtime, const LobpcgProblem<T>& problem, Inde
       o.count <= max_block, "constraint_count", fmt::format("{} of order {}", problem.constraint_count, n),
       fmt::format("at most {}, for a count of {}", n - 3 * o.count - (constraints - problem.constraint_count),
                   o.count + constraints - problem.constraint_count));
-  choose_sizes(runtime, {n, problem.a->stored_entries(), constraints}, o);
+  choose_group_sizes(runtime, {n, problem.a->stored_entries(), constraints}, several, o);
   const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
   require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
           fmt::format("{} to {}: at least {}, at most {}, and 3 blocks and the constraints within n = {}",
                       least_block, max_block, least_block > 1 ? "count" : "1", max_block_columns, n));
-  check_basis(n, constraints, o);
+  check_basis(n, constraints, several, o);
 }
 
 /// All that is left to choose, and whether all numbers fit.
@@ -158,10 +163,11 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.count >= 1, "count", fmt::format("{}", o.count), "at least 1");
   require(o.count <= n / 5, "count", fmt::format("{} of order {}", o.count, n),
           fmt::format("at most n / 5 = {}: a dense solver is right for more", n / 5));
-  // More than a block holds are found in groups, the last of which has all others as constraints.
+  // The last group has all others as constraints.
+  choose_method(runtime, {n, problem.a->stored_entries(), problem.constraint_count}, o);
   const Index count = o.count, pairs = pairs_of_group(o);
   o.count = pairs;
-  resolve_sizes(runtime, problem, problem.constraint_count + count - pairs, o);
+  resolve_sizes(runtime, problem, problem.constraint_count + count - pairs, pairs < count, o);
   o.count = count;
   const Index vectors = std::max(o.block, o.count);
   require(problem.guess_count <= vectors, "guess_count", fmt::format("{}", problem.guess_count),
@@ -190,6 +196,19 @@ void require_vectors(const Runtime& runtime, const LobpcgProblem<T>& problem, co
 
 }  // namespace
 
+bool has_groups(const LobpcgOptions& options) noexcept {
+  return options.count > max_block_columns;
+}
+
+Index pairs_of_group(const LobpcgOptions& options) noexcept {
+  if (!has_groups(options)) return options.count;
+  // A basis goes on from a group to the next one, of blocks the guard vectors alone.
+  constexpr Index of_basis = 8, of_blocks = 21;
+  if (options.method == EigenMethod::generalized_davidson)
+    return std::clamp<Index>(options.basis > 0 ? options.basis - 3 * options.block : of_basis, 1, of_basis);
+  return options.block > 0 ? std::clamp<Index>((2 * options.block + 2) / 3, 1, of_blocks) : of_blocks;
+}
+
 double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
                      std::size_t element_bytes) noexcept {
   // Each with its products with A and B.
@@ -197,15 +216,18 @@ double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
   // X, W and P, and the residuals; or the basis, X, W and the residuals.
   Index columns = (3 * products + 1) * sized.block;
   if (sized.method != EigenMethod::lobpcg)
-    columns = products * sized.basis + (2 * products + 1) * std::max(pairs_of_group(sized), sized.block);
-  columns += columns_of_groups(sized, generalized);
+    columns = products * sized.basis +
+              (2 * products + 1) * davidson_vectors(pairs_of_group(sized), sized.block, has_groups(sized));
+  // Those found, with B times them, and the result.
+  if (has_groups(sized)) columns += products * sized.count;
   return static_cast<double>(columns) * static_cast<double>(element_bytes) * rows;
 }
 
 void choose_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
+  choose_method(runtime, problem, options);
   const Index count = options.count;
   options.count = pairs_of_group(options);
-  choose_sizes_of_solve(runtime, problem, options);
+  choose_group_sizes(runtime, problem, options.count < count, options);
   options.count = count;
 }
 

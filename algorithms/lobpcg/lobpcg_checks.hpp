@@ -7,6 +7,11 @@
 
 namespace tessera::detail {
 
+/// More pairs are wanted than a block holds: they are found in groups.
+bool has_groups(const LobpcgOptions& options) noexcept;
+/// The most pairs of a group; all without groups.
+Index pairs_of_group(const LobpcgOptions& options) noexcept;
+
 /// Bytes of the vectors of a solve on a rank with `rows` rows. @param sized options (choose_sizes)
 double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
                      std::size_t element_bytes) noexcept;

@@ -15,7 +15,7 @@ namespace {
 /// Of the blocks that take part in inner products.
 template <class T>
 Index widest(const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
-  if (options.method != EigenMethod::lobpcg) return max_block_columns;
+  if (options.method != EigenMethod::lobpcg || options.count > max_block_columns) return max_block_columns;
   return std::max(options.block, std::min<Index>(problem.constraint_count, max_block_columns));
 }
 
@@ -95,12 +95,43 @@ bool start(LobpcgContext<T>& on, LobpcgState<T>& s) {
   if (!add_constraints(on, s)) return false;
   // A solve that fails at once gives these zeros back.
   on.tasks.random({&s.x.v, 0, 0}, 0, Store::overwrite);
-  const Index block = on.options.block, guess = on.problem.guess ? on.problem.guess_count : 0;
+  const Index guess = on.problem.guess ? std::min(on.problem.guess_count, on.options.block) : 0;
   if (guess > 0) on.tasks.copy({on.problem.guess, 0, guess}, {&s.w.v, 0, guess});
-  on.tasks.random({&s.w.v, guess, block - guess}, splitmix(on.options.seed, s.random_fills++),
-                  guess == 0 ? Store::overwrite : Store::add);
-  s.w.columns = block;
+  start_with(on, s, guess, on.options.block);
   return true;
+}
+
+template <class T>
+void start_with(LobpcgContext<T>& on, LobpcgState<T>& s, Index known, Index columns) {
+  on.tasks.random({&s.w.v, known, columns - known}, splitmix(on.options.seed, s.random_fills++),
+                  known == 0 ? Store::overwrite : Store::add);
+  s.w.columns = columns;
+  s.w_orthonormal = false;
+  s.directions_from.reset();
+}
+
+template <class T>
+Index guess_from(LobpcgContext<T>& on, LobpcgState<T>& s, Index first, Index columns) {
+  const Index given = on.problem.guess ? std::min(on.problem.guess_count - first, columns) : 0;
+  if (given <= 0) return 0;
+  on.tasks.copy({on.problem.guess, first, given}, {&s.w.v, 0, given});
+  return given;
+}
+
+template <class T>
+void start_group(LobpcgContext<T>& on, LobpcgState<T>& s, Index left, Index guess) {
+  const Index block = on.options.block;
+  if (s.w.v.width() < block) s.w = on.new_block(block);
+  Index known = guess_from(on, s, guess, block);
+  if (known == 0 && s.x.columns > left) {
+    known = s.x.columns - left;
+    on.tasks.copy({&s.x.v, left, known}, {&s.w.v, 0, known});
+  }
+  start_with(on, s, known, block);
+  s.fresh = true;
+  s.x.columns = s.p.columns = s.p.first = 0;
+  s.ritz_steps = 0;
+  s.drift = 0;
 }
 
 template <class T>
@@ -200,6 +231,9 @@ bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s) {
   template struct LobpcgContext<T>;                                                        \
   template LobpcgState<T> new_state(LobpcgContext<T>&);                                    \
   template bool start(LobpcgContext<T>&, LobpcgState<T>&);                                 \
+  template void start_with(LobpcgContext<T>&, LobpcgState<T>&, Index, Index);              \
+  template Index guess_from(LobpcgContext<T>&, LobpcgState<T>&, Index, Index);             \
+  template void start_group(LobpcgContext<T>&, LobpcgState<T>&, Index, Index);             \
   template void restart(LobpcgContext<T>&, LobpcgState<T>&);                               \
   template void multiply_b(LobpcgContext<T>&, const ProductBlock<T>&);                     \
   template void multiply(LobpcgContext<T>&, LobpcgState<T>&);                              \

@@ -43,6 +43,17 @@ LobpcgState<T> new_state(LobpcgContext<T>& on);
 template <class T>
 bool start(LobpcgContext<T>& on, LobpcgState<T>& s);
 
+/// W has `known` columns already, and becomes random in those behind them.
+template <class T>
+void start_with(LobpcgContext<T>& on, LobpcgState<T>& s, Index known, Index columns);
+/// W := columns of the guess, `columns` at most, from `first` on; how many there are.
+template <class T>
+Index guess_from(LobpcgContext<T>& on, LobpcgState<T>& s, Index first, Index columns);
+/// The start of another group of pairs: W := the guess from column `guess` on, or the vectors of X behind the first
+/// `left`, which have become constraints; the rest is random.
+template <class T>
+void start_group(LobpcgContext<T>& on, LobpcgState<T>& s, Index left, Index guess);
+
 /// W := X, and there are no X and P any more: A is multiplied afresh. A restart counts as an iteration.
 template <class T>
 void restart(LobpcgContext<T>& on, LobpcgState<T>& s);

@@ -45,6 +45,10 @@ class SearchBasis {
   /// x := the Ritz vectors of the pairs first, ..., end - 1, with their products, from column 0 on.
   void ritz_vectors(const ProductBlock<T>& x, Index first, Index end) const;
 
+  /// The first pairs leave: V := Ritz vectors of the others, at most 64 of them, from the wanted end. Nothing is
+  /// multiplied.
+  void leave(Index pairs);
+
   /// No columns.
   void clear() { columns_ = 0; }
 

@@ -89,9 +89,9 @@ struct LobpcgStep {
 /// How a problem is solved.
 struct LobpcgOptions {
   Index count =
-      1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups of at most 21, each by
-          ///< a solve that has the ones before as constraints, to a tenth of the tolerance; block,
-          ///< basis and iterations are a group's then. Vectors of 2 k columns (with B: 3 k) besides
+      1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups (LOBPCG: of 21, otherwise
+          ///< 8), each with those before as constraints, to a tenth of the tolerance; block, basis and
+          ///< iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
   /// How the space grows.
   EigenMethod method = EigenMethod::lobpcg;
   Index block =

@@ -118,14 +118,15 @@ TEST_F(ManyPairsInDouble, FromAGuessOfAll) {
   }
 }
 
-/// A guess hides eigenvalues nearer to the wanted end from the first group, and most from the second: the others
-/// find them, also one more than needed where all are there.
+/// A guess hides eigenvalues nearer to the wanted end from all groups but the last one, which finds some of them:
+/// others look for the rest.
 TEST_F(ManyPairsInDouble, MissedPairsAreFound) {
   const Index n = 300;
   const auto op = operator_of<double>(runtime(), counting(n), 2);
   const auto hiding = vectors_of<double>(
-      runtime(), op.segments(), 33, [](Index i, Index j) { return i == (j == 21 ? 2 : j + 5) ? 1.0 : 0.0; });
-  for (const auto& [count, guess] : {std::pair<Index, Index>{40, 21}, {42, 21}, {33, 33}}) {
+      runtime(), op.segments(), 33, [](Index i, Index j) { return i == (j == 32 ? 2 : j + 5) ? 1.0 : 0.0; });
+  for (const auto& [count, guess] : {std::pair<Index, Index>{40, 16}, {42, 21}, {33, 33}}) {
+    SCOPED_TRACE(fmt::format("count {} guess {}", count, guess));
     const auto result = lobpcg(runtime(), {.a = &op, .guess = &hiding, .guess_count = guess},
                                {.count = count, .method = EigenMethod::generalized_davidson});
     ASSERT_EQ(Index(result.values.size()), count);
@@ -168,7 +169,8 @@ TEST_F(ManyPairsInDouble, AnEndBeforeAllAreFound) {
              {.count = 60, .monitor = [](const LobpcgStep& step) { return step.converged < 30; }});
   EXPECT_EQ(stopped.status().code, StatusCode::stopped);
   EXPECT_GE(stopped.converged, 30);
-  EXPECT_EQ(stopped.values.size(), 42u);  // two groups of 21
+  EXPECT_GE(stopped.values.size(), 42u);  // two groups of 21
+  EXPECT_LT(stopped.values.size(), 60u);
   const std::vector<double> values = grid_values(20);
   for (Index k = 0; k < stopped.converged; ++k)
     EXPECT_NEAR(stopped.values[std::size_t(k)], values[std::size_t(k)], 1e-6);

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/types.hpp>
+
+namespace tessera::detail {
+
+struct FoundPair {
+  double value, residual, scaled;
+  Index place;  ///< of its vector among those found
+};
+
+/// The pairs that a solve for more than a block holds has found so far, a group after the other.
+class FoundPairs {
+ public:
+  /// @param sign  1 for the smallest values, -1 for the largest
+  FoundPairs(double sign, Index wanted) : sign_(sign), wanted_(wanted) {}
+
+  Index size() const { return static_cast<Index>(pairs_.size()); }
+  /// The first `count` of a group.
+  void add(const std::vector<double>& values, const std::vector<double>& residuals,
+           const std::vector<double>& scaled, Index count);
+  /// How many the next group, of `usual` pairs at most, is to find; 0 where all are there.
+  Index next(Index usual) const;
+  /// The wanted ones, from the wanted end on.
+  std::vector<FoundPair> in_order() const;
+
+ private:
+  bool has_gap() const;
+
+  double sign_;
+  Index wanted_;
+  std::vector<FoundPair> pairs_;
+  std::size_t last_ = 0;  ///< pairs before the last group
+};
+
+}  // namespace tessera::detail
