@@ -223,7 +223,7 @@ void DavidsonLoop<T>::begin_again() {
 
 template <class T>
 bool DavidsonLoop<T>::leave_pairs(Index count, Index guess) {
-  basis_.leave(count);
+  basis_.leave(count, s_.projected_norm);
   measured_.clear();
   first_ = directions_ = 0;
   x_current_ = false;
@@ -255,7 +255,9 @@ DavidsonSizes davidson_sizes(Index vectors, Index block, Index most_columns) {
   basis.spaces = block;
   // Some Ritz vectors behind the wanted ones, where there is space for them.
   const Index guards = std::max<Index>(2, sizes.vectors / 2);
-  basis.pairs = std::clamp(most_columns - 2 * block, sizes.vectors, sizes.vectors + guards);
+  // With the last step's directions they are columns of two blocks (SearchBasis::shrink).
+  const Index most_pairs = std::min(sizes.vectors + guards, 2 * max_block_columns - block);
+  basis.pairs = std::clamp(most_columns - 2 * block, sizes.vectors, most_pairs);
   return sizes;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ namespace tessera::detail {
 template <class T>
 void EigenLoop<T>::set_group(Index pairs) {
   options_.count = pairs;
-  options_.iterations = s_.iteration + given_.iterations;
+  options_.iterations = s_.iteration + std::min(given_.iterations, std::numeric_limits<Index>::max() / 2);
   if (!has_groups(given_)) return;
   constexpr double stricter = 0.1;
   options_.tolerance = std::max(stricter * given_.tolerance, std::min(given_.tolerance, 100 * rounding()));
@@ -45,6 +46,12 @@ bool EigenLoop<T>::end_group() {
   keep_pairs(count);
   const Index pairs = found_.next(pairs_);
   all_found_ = pairs == 0;
+  if (all_found_ && found_.has_gap())
+    return end(
+        StatusCode::stagnated,
+        fmt::format("after {} eigenpairs others are found that are nearer to the wanted end: some may be "
+                    "missing",
+                    found_.size()));
   if (all_found_) return good();
   ++s_.iteration;
   set_group(pairs);

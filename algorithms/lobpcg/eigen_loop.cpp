@@ -137,7 +137,7 @@ bool EigenLoop<T>::confirm() {
   const std::string reason =
       orthonormal ? fmt::format("A X computed afresh does not: {:.1e} of it",
                                 test_.largest(s_.residuals, options_.count))
-                  : fmt::format("X is not B-orthonormal: |X^T B X - I| = {:.1e}", fresh.defect);
+                  : fmt::format("X is not B-orthonormal, also to the constraints, by {:.1e}", fresh.defect);
   const Index converged = test_.converged(s_.residuals);
   if (converged >= options_.count && orthonormal) return end_group();
   if (++s_.retries.unconfirmed > 3 && orthonormal && relax()) return end_group();
@@ -187,8 +187,8 @@ template <class T>
 bool EigenLoop<T>::end_exhausted(Index converged) {
   if (!s_.confirmed && relax()) return confirm();
   return end(StatusCode::iterations_exhausted,
-             fmt::format("{} of {} converged in {} iterations", found_.size() + converged, given_.count,
-                         s_.iteration));
+             fmt::format("{} of {} converged in {} iterations",
+                         std::min(found_.size() + converged, given_.count), given_.count, s_.iteration));
 }
 
 template <class T>

@@ -14,7 +14,6 @@ void FoundPairs::add(const std::vector<double>& values, const std::vector<double
     pairs_.push_back({values[k], residuals[k], scaled[k], static_cast<Index>(last_ + k)});
 }
 
-/// Whether the last group has found pairs that one before has missed: there might be more then.
 bool FoundPairs::has_gap() const {
   if (last_ == 0) return false;
   double rounding = 0, before = -HUGE_VAL, last = HUGE_VAL;
@@ -36,7 +35,7 @@ bool FoundPairs::has_gap() const {
 Index FoundPairs::next(Index usual) const {
   if (size() < wanted_) return std::min(usual, wanted_ - size());
   constexpr Index few = 8, most = 24;  // so many more than wanted are looked for
-  return has_gap() ? std::min(few, wanted_ + most - size()) : 0;
+  return has_gap() ? std::min({few, usual, wanted_ + most - size()}) : 0;
 }
 
 std::vector<FoundPair> FoundPairs::in_order() const {

@@ -23,14 +23,14 @@ class FoundPairs {
   /// The first `count` of a group.
   void add(const std::vector<double>& values, const std::vector<double>& residuals,
            const std::vector<double>& scaled, Index count);
-  /// How many the next group, of `usual` pairs at most, is to find; 0 where all are there.
+  /// How many the next group, of `usual` pairs at most, is to find; 0 where all are there, or 24 more than wanted.
   Index next(Index usual) const;
+  /// Whether the last group has found pairs that one before has missed: there might be more then.
+  bool has_gap() const;
   /// The wanted ones, from the wanted end on.
   std::vector<FoundPair> in_order() const;
 
  private:
-  bool has_gap() const;
-
   double sign_;
   Index wanted_;
   std::vector<FoundPair> pairs_;

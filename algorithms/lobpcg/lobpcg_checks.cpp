@@ -133,7 +133,8 @@ void check_basis(Index n, Index constraints, bool several, const LobpcgOptions& 
   const Index least = least_davidson_basis(davidson_vectors(o.count, o.block, several), o.block);
   const Index most = std::min(n - constraints, max_basis_columns);
   require(o.basis >= least && o.basis <= most, "basis", fmt::format("{}", o.basis),
-          fmt::format("{} to {}: at least max(count, block) + 2 block, at most {}, and with the constraints "
+          fmt::format("{} to {}: at least the vectors that are looked at and two blocks, at most {}, and "
+                      "with the constraints "
                       "within n = {}",
                       least, most, max_basis_columns, n));
 }
@@ -144,10 +145,10 @@ void resolve_sizes(const Runtime& runtime, const LobpcgProblem<T>& problem, Inde
                    LobpcgOptions& o) {
   const Index n = problem.a->order();
   const Index max_block = most_block(n, constraints);
-  require(
-      o.count <= max_block, "constraint_count", fmt::format("{} of order {}", problem.constraint_count, n),
-      fmt::format("at most {}, for a count of {}", n - 3 * o.count - (constraints - problem.constraint_count),
-                  o.count + constraints - problem.constraint_count));
+  require(o.count <= max_block, "constraint_count",
+          fmt::format("{} of order {}", problem.constraint_count, n),
+          fmt::format("at most {}: the constraints, the wanted pairs and three blocks must fit",
+                      std::max<Index>(n - 3 * o.count - (constraints - problem.constraint_count), 0)));
   choose_group_sizes(runtime, {n, problem.a->stored_entries(), constraints}, several, o);
   const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
   require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
@@ -163,11 +164,11 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.count >= 1, "count", fmt::format("{}", o.count), "at least 1");
   require(o.count <= n / 5, "count", fmt::format("{} of order {}", o.count, n),
           fmt::format("at most n / 5 = {}: a dense solver is right for more", n / 5));
-  // The last group has all others as constraints.
+  // The last group has all others as constraints, and may be small.
   choose_method(runtime, {n, problem.a->stored_entries(), problem.constraint_count}, o);
   const Index count = o.count, pairs = pairs_of_group(o);
   o.count = pairs;
-  resolve_sizes(runtime, problem, problem.constraint_count + count - pairs, pairs < count, o);
+  resolve_sizes(runtime, problem, problem.constraint_count + (pairs < count ? count : 0), pairs < count, o);
   o.count = count;
   const Index vectors = std::max(o.block, o.count);
   require(problem.guess_count <= vectors, "guess_count", fmt::format("{}", problem.guess_count),
@@ -204,8 +205,12 @@ Index pairs_of_group(const LobpcgOptions& options) noexcept {
   if (!has_groups(options)) return options.count;
   // A basis goes on from a group to the next one, of blocks the guard vectors alone.
   constexpr Index of_basis = 8, of_blocks = 21;
-  if (options.method == EigenMethod::generalized_davidson)
-    return std::clamp<Index>(options.basis > 0 ? options.basis - 3 * options.block : of_basis, 1, of_basis);
+  if (options.method == EigenMethod::generalized_davidson) {
+    const Index least = least_davidson_basis(davidson_vectors(of_basis, options.block, true), options.block);
+    return options.basis == 0 || options.basis >= least
+               ? of_basis
+               : std::clamp<Index>(options.basis - 3 * options.block, 1, of_basis);
+  }
   return options.block > 0 ? std::clamp<Index>((2 * options.block + 2) / 3, 1, of_blocks) : of_blocks;
 }
 
@@ -219,7 +224,8 @@ double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
     columns = products * sized.basis +
               (2 * products + 1) * davidson_vectors(pairs_of_group(sized), sized.block, has_groups(sized));
   // Those found, with B times them, and the result.
-  if (has_groups(sized)) columns += products * sized.count;
+  constexpr Index more = 24 + max_block_columns;
+  if (has_groups(sized)) columns += (products - 1) * (sized.count + more) + sized.count;
   return static_cast<double>(columns) * static_cast<double>(element_bytes) * rows;
 }
 

@@ -130,6 +130,8 @@ void start_group(LobpcgContext<T>& on, LobpcgState<T>& s, Index left, Index gues
   start_with(on, s, known, block);
   s.fresh = true;
   s.x.columns = s.p.columns = s.p.first = 0;
+  s.ritz_values.clear();
+  s.residuals = {};
   s.ritz_steps = 0;
   s.drift = 0;
 }
@@ -209,12 +211,20 @@ template <class T>
 FreshResiduals verify(LobpcgContext<T>& on, LobpcgState<T>& s) {
   multiply_b(on, s.x);
   multiply_a(on, s, s.x);
-  const GramJob<T> job[] = {{{s.x.vectors()}, {s.x.b_products()}}};
+  std::vector<GramJob<T>> jobs{{{s.x.vectors()}, {s.x.b_products()}}};
+  constexpr std::size_t at_once = 3;
+  for (std::size_t k = 0; k < s.constraints.size(); ++k) {
+    if (k % at_once == 0) jobs.push_back({{}, {s.x.b_products()}});
+    jobs.back().left.push_back(s.constraints[k].vectors());
+  }
   FreshResiduals fresh;
-  for (const SmallMatrix& g : on.tasks.grams(job))
+  bool of_x = true;
+  for (const SmallMatrix& g : on.tasks.grams(jobs)) {
     for (Index j = 0; j < g.cols; ++j)
       for (Index i = 0; i < g.rows; ++i)
-        fresh.defect = std::max(fresh.defect, std::abs(g(i, j) - (i == j ? 1 : 0)));
+        fresh.defect = std::max(fresh.defect, std::abs(g(i, j) - (of_x && i == j ? 1 : 0)));
+    of_x = false;
+  }
   on.runtime().broadcast(&fresh.defect, sizeof fresh.defect, 0);
   make_residuals(on, s, 0);
   fresh.squares = on.tasks.wait_for_norms();

@@ -104,7 +104,7 @@ void make_directions(LobpcgContext<T>& on, LobpcgState<T>& s);
 
 struct FreshResiduals {
   ResidualSquares squares;
-  double defect = 0;  ///< largest element of |X^T B X - I|
+  double defect = 0;  ///< largest element of |X^T B X - I| and |Z^T B X|, Z the constraints
 };
 /// AX := A X and BX := B X instead of what the recurrences have left, and their residuals.
 template <class T>

@@ -216,19 +216,16 @@ void SearchBasis<T>::shrink(const BasisStep& step) {
 }
 
 template <class T>
-void SearchBasis<T>::leave(Index pairs) {
+void SearchBasis<T>::leave(Index pairs, double norm) {
   BasisStep step;
   const Index kept = std::min<Index>(columns_ - pairs, 2 * max_block_columns);
   if (on_.runtime().rank() == 0) {
     // What leaves goes behind all others, also where Ritz values are equal.
     const SmallMatrix left = product(Op::none, gram_, Op::none, coefficients_.block(0, 0, columns_, pairs)),
                       outer = product(Op::none, left, Op::transpose, left);
-    double norm = 0;
-    for (const double value : values_) norm = std::max(norm, std::abs(value));
-    for (const double value : matrix_.values) norm = std::max(norm, std::abs(value));
     BasisProblem problem{.matrix = matrix_, .gram = gram_, .pairs = kept, .previous = {}};
     for (std::size_t k = 0; k < outer.values.size(); ++k)
-      problem.matrix.values[k] += 4 * static_cast<double>(columns_) * norm * outer.values[k];
+      problem.matrix.values[k] += 4 * norm * outer.values[k];
     problem.matrix = symmetric_part(problem.matrix);
     if (kept > 0) step = basis_step(problem);
     step.kept = std::exchange(step.coefficients, {});
@@ -239,7 +236,7 @@ void SearchBasis<T>::leave(Index pairs) {
   share_result(on_.runtime(), step);
   if (!step.finite || !step.positive || static_cast<Index>(step.values.size()) < kept || kept == 0)
     return clear();
-  values_ = step.values;
+  values_.assign(step.values.begin(), step.values.begin() + std::min(kept, sizes_.pairs));
   for (double& value : values_) value *= on_.sign();
   shrink(step);
 }

@@ -46,8 +46,8 @@ class SearchBasis {
   void ritz_vectors(const ProductBlock<T>& x, Index first, Index end) const;
 
   /// The first pairs leave: V := Ritz vectors of the others, at most 64 of them, from the wanted end. Nothing is
-  /// multiplied.
-  void leave(Index pairs);
+  /// multiplied. @param norm the largest magnitude of Ritz values so far
+  void leave(Index pairs, double norm);
 
   /// No columns.
   void clear() { columns_ = 0; }

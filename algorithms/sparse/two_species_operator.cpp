@@ -95,6 +95,8 @@ template <class T>
 TwoSpeciesOperator<T> TwoSpeciesOperator<T>::made_of(Runtime& runtime, const TwoSpeciesStructure& structure,
                                                      const TwoSpeciesOptions& options) {
   auto made = std::make_shared<Detail>();
+  require_memory(runtime, "TwoSpeciesOperator::build",
+                 sizeof(double) * static_cast<double>(structure.order()));
   TwoSpeciesTables<T> tables;
   agree(runtime, 0, [&] {
     // A call of BLAS on a GPU takes as long as the lists of small sectors.

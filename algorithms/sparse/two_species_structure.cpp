@@ -37,12 +37,19 @@ void check_species(const Species& species, const char* name) {
   }
 }
 
-/// That the moves of a coupled transfer have strengths.
-void check_numbers(const Species& species, std::uint16_t transfer, Index count, const char* name) {
+/// The largest number of an operator of each transfer, -1 of those without moves.
+std::vector<Index> largest_numbers(const Species& species) {
+  std::vector<Index> largest(std::size_t(std::numeric_limits<std::uint16_t>::max()) + 1, -1);
   for (const SpeciesMove& move : species.moves)
-    if (move.transfer == transfer && move.number >= count)
-      throw InvalidArgument(name, fmt::format("operator {} of transfer {}", move.number, transfer),
-                            fmt::format("one of the coupling's {}", count));
+    largest[move.transfer] = std::max<Index>(largest[move.transfer], move.number);
+  return largest;
+}
+
+/// That the moves of a coupled transfer have strengths.
+void check_numbers(Index largest, std::uint16_t transfer, Index count, const char* name) {
+  if (largest >= count)
+    throw InvalidArgument(name, fmt::format("operator {} of transfer {}", largest, transfer),
+                          fmt::format("one of the coupling's {}", count));
 }
 
 }  // namespace
@@ -61,6 +68,8 @@ void check_structure(const TwoSpeciesStructure& structure) {
                             "pairs of sectors that there are, none twice");
   }
   if (structure.order() < 1) throw InvalidArgument("pairs", "no rows", "at least one row");
+  const std::vector<Index> of_first = largest_numbers(structure.first),
+                           of_second = largest_numbers(structure.second);
   std::set<std::pair<int, int>> transfers;
   for (const SpeciesCoupling& coupling : structure.couplings) {
     if (!transfers.emplace(coupling.first_transfer, coupling.second_transfer).second)
@@ -76,8 +85,9 @@ void check_structure(const TwoSpeciesStructure& structure) {
     for (const double value : coupling.strengths)
       if (!std::isfinite(value))
         throw InvalidArgument("strengths", fmt::format("{}", value), "finite values");
-    check_numbers(structure.first, coupling.first_transfer, coupling.first_count, "first");
-    check_numbers(structure.second, coupling.second_transfer, coupling.second_count, "second");
+    check_numbers(of_first[coupling.first_transfer], coupling.first_transfer, coupling.first_count, "first");
+    check_numbers(of_second[coupling.second_transfer], coupling.second_transfer, coupling.second_count,
+                  "second");
   }
 }
 
@@ -88,11 +98,17 @@ namespace tessera {
 Index TwoSpeciesStructure::order() const {
   Index rows = 0;
   const auto size = [](const Species& species, Index sector) {
-    return species.sectors[static_cast<std::size_t>(sector) + 1] -
-           species.sectors[static_cast<std::size_t>(sector)];
+    const auto s = static_cast<std::size_t>(sector);
+    if (sector < 0 || s + 1 >= species.sectors.size())
+      throw InvalidArgument("pairs", fmt::format("sector {}", sector), "a sector that there is");
+    return species.sectors[s + 1] - species.sectors[s];
   };
-  for (const SectorPair& pair : pairs)
-    rows += size(first, pair.first_sector) * size(second, pair.second_sector);
+  for (const SectorPair& pair : pairs) {
+    Index more = 0;
+    if (__builtin_mul_overflow(size(first, pair.first_sector), size(second, pair.second_sector), &more) ||
+        __builtin_add_overflow(rows, more, &rows))
+      throw InvalidArgument("pairs", "more than 2^63 rows", "fewer");
+  }
   return rows;
 }
 

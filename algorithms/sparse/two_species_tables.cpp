@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -22,9 +23,11 @@ constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t largest_shared = 512;
 
 std::uint32_t counted(std::size_t count, const char* what) {
-  if (count >= none)
+  // Some room: loops go over several at once.
+  constexpr std::uint32_t most = none - 1024;
+  if (count > most)
     throw InvalidArgument("structure", fmt::format("{} {}", count, what),
-                          fmt::format("fewer than 2^32 {}", what));
+                          fmt::format("at most {} {}", most, what));
   return static_cast<std::uint32_t>(count);
 }
 
@@ -72,6 +75,7 @@ struct SortedSpecies {
         elements(
             species.elements, species.sectors.back(), [](const SpeciesElement& e) { return e.row; },
             [](const SpeciesElement& a, const SpeciesElement& b) { return a.column < b.column; }) {
+    check_once();
     for (const SpeciesMove& move : species.moves)
       transfers = std::max<std::size_t>(transfers, move.transfer + 1u);
     source.assign(transfers * (sectors.size() - 1), none);
@@ -85,6 +89,29 @@ struct SortedSpecies {
                               "from one sector");
       from = sector;
     }
+  }
+  /// Elements and moves are sorted: equal ones are neighbours.
+  void check_once() const {
+    for (std::size_t k = 0; k < sector_of.size(); ++k) {
+      const auto e = elements.of(k);
+      for (std::size_t i = 1; i < e.size(); ++i)
+        if (e[i].column == e[i - 1].column)
+          throw InvalidArgument("elements", fmt::format("({}, {}) twice", k, e[i].column), "each once");
+      const auto m = moves.of(k);
+      for (std::size_t i = 1; i < m.size(); ++i)
+        if (m[i].transfer == m[i - 1].transfer && m[i].from == m[i - 1].from &&
+            m[i].number == m[i - 1].number)
+          throw InvalidArgument("moves",
+                                fmt::format("of operator {} of transfer {} from {} to {} twice", m[i].number,
+                                            m[i].transfer, m[i].from, k),
+                                "each once");
+    }
+  }
+  /// The moves of a transfer into a state.
+  std::span<const SpeciesMove> moves_of(std::size_t state, std::uint16_t transfer) const noexcept {
+    const auto all = moves.of(state);
+    const auto [begin, end] = std::ranges::equal_range(all, transfer, {}, &SpeciesMove::transfer);
+    return {all.data() + (begin - all.begin()), all.data() + (end - all.begin())};
   }
   std::uint32_t local(std::uint32_t state) const noexcept {
     return state - static_cast<std::uint32_t>(sectors[sector_of[state]]);
@@ -131,6 +158,10 @@ class TableMaker {
     list_pairs();
     for (std::uint32_t g = 0; g < tables_.host.pairs.size(); ++g) list_lines(g);
     counted(tables_.jobs.size(), "jobs");
+    counted(tables_.begins.size(), "list places");
+    for (const T value : tables_.values)
+      if (!std::isfinite(value))
+        throw InvalidArgument("structure", "a number beyond the range of the type", "numbers within it");
     return std::move(tables_);
   }
 
@@ -150,7 +181,9 @@ class TableMaker {
   void store_strengths() {
     couplings_.resize(first_.transfers);
     for (const SpeciesCoupling& coupling : structure_.couplings) {
-      if (coupling.first_transfer >= first_.transfers) continue;
+      if (coupling.first_transfer >= first_.transfers ||
+          std::ranges::all_of(coupling.strengths, [](double strength) { return strength == 0; }))
+        continue;
       const auto rows = static_cast<std::size_t>(coupling.first_count),
                  cols = static_cast<std::size_t>(coupling.second_count);
       const std::size_t values = tables_.values.size();
@@ -228,10 +261,14 @@ class TableMaker {
     for (const SectorPair& pair : structure_.pairs) {
       const auto p = static_cast<std::uint32_t>(pair.first_sector),
                  n = static_cast<std::uint32_t>(pair.second_sector);
-      pair_[p * (second_.sectors.size() - 1) + n] = static_cast<std::uint32_t>(tables_.host.pairs.size());
-      tables_.host.pairs.push_back({row, line, first_.size(p), second_.size(n), 0, 0, 0, 0});
-      row += static_cast<std::int64_t>(first_.size(p)) * second_.size(n);
-      line += first_.size(p);
+      // Sectors without states have neither rows nor lines.
+      const bool empty = first_.size(p) == 0 || second_.size(n) == 0;
+      const std::uint32_t lines = empty ? 0 : first_.size(p), rows = empty ? 0 : second_.size(n);
+      if (!empty)
+        pair_[p * (second_.sectors.size() - 1) + n] = static_cast<std::uint32_t>(tables_.host.pairs.size());
+      tables_.host.pairs.push_back({row, line, lines, rows, 0, 0, 0, 0});
+      row += static_cast<std::int64_t>(lines) * rows;
+      line += lines;
     }
     for (std::size_t g = 0; g < structure_.pairs.size(); ++g) {
       const auto p = static_cast<std::uint32_t>(structure_.pairs[g].first_sector),
@@ -274,8 +311,9 @@ class TableMaker {
     const std::uint32_t list = counted(tables_.begins.size(), "list places");
     for (std::uint32_t k = 0; k < second_.size(sector); ++k) {
       tables_.begins.push_back(counted(tables_.entries.size(), "entries"));
-      for (const SpeciesMove& move : second_.moves.of(static_cast<std::size_t>(second_.sectors[sector]) + k))
-        if (move.transfer == transfer && wanted(move.from != move.to))
+      for (const SpeciesMove& move :
+           second_.moves_of(static_cast<std::size_t>(second_.sectors[sector]) + k, transfer))
+        if (wanted(move.from != move.to))
           tables_.entries.push_back({second_.local(move.from), 2u * move.number + (move.sign < 0 ? 1u : 0u)});
     }
     tables_.begins.push_back(counted(tables_.entries.size(), "entries"));
@@ -382,7 +420,10 @@ class TableMaker {
     std::vector<SpeciesMove> others, own;
     for (const SpeciesMove& move : moves)
       (here && first_.local(move.from) == k ? own : others).push_back(move);
-    const bool split = here && lists.others != none;
+    // Sums are worth their memory up to some 128 MiB a coupling and sector.
+    constexpr std::int64_t most_fields = 1 << 24;
+    const bool split = here && lists.others != none &&
+                       (coupling.end - coupling.values) / coupling.row * std::int64_t(rows) <= most_fields;
     open_run(split ? lists.others : lists.all);
     for (const SpeciesMove& move : others)
       add_job(from, first_.local(move.from), strengths(move), static_cast<std::uint32_t>(coupling.row));
@@ -396,19 +437,22 @@ class TableMaker {
       close_run(rows);
     }
     if (own.empty()) return;
-    // Operators that leave the line as it is act as one.
-    std::int64_t sum = strengths(own.front());
-    if (own.size() > 1) {
-      sum = static_cast<std::int64_t>(tables_.values.size());
+    open_run(lists.all);
+    // Operators that leave the line as it is act as one, where that saves more than it stores.
+    if (static_cast<double>(own.size() - 1) * list_entries(lists.all, rows) >
+        static_cast<double>(coupling.row)) {
+      const auto sums = static_cast<std::int64_t>(tables_.values.size());
       for (std::int64_t b = 0; b < coupling.row; ++b) {
         double value = 0;
         for (const SpeciesMove& move : own)
           value += tables_.values[static_cast<std::size_t>(strengths(move) + b)];
         tables_.values.push_back(static_cast<T>(value));
       }
+      add_job(from, k, sums, static_cast<std::uint32_t>(coupling.row));
+    } else {
+      for (const SpeciesMove& move : own)
+        add_job(from, k, strengths(move), static_cast<std::uint32_t>(coupling.row));
     }
-    open_run(lists.all);
-    add_job(from, k, sum, static_cast<std::uint32_t>(coupling.row));
     close_run(rows);
   }
   /// A and B where they are not dense.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 
 #include <tessera/codelets/common/dispatch.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
@@ -23,6 +24,17 @@ template <class T>
 void add_dense_part(const TwoSpeciesDensePart<T>& part, bool of_first, int columns, std::int64_t ldx,
                     std::int64_t ldy) {
   if (of_first) {
+    // Lines so long that BLAS cannot count their elements.
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (part.source_rows * ldx > most || part.target_rows * ldy > most) {
+      for (std::int64_t p = 0; p < part.target_lines; ++p)
+        for (std::int64_t q = 0; q < part.source_lines; ++q)
+          for (std::int64_t n = 0; n < part.target_rows; ++n)
+            for (int j = 0; j < columns; ++j)
+              part.y[(p * part.target_rows + n) * ldy + j] +=
+                  part.values[p * part.ld_values + q] * part.x[(q * part.source_rows + n) * ldx + j];
+      return;
+    }
     // All rows of a line at once where the vectors lie alike; columns that are not asked for take part.
     const bool whole = ldx == ldy && 2 * columns > ldx;
     const std::int64_t times = whole ? 1 : part.target_rows, m = whole ? part.target_rows * ldx : columns;

@@ -43,7 +43,7 @@ struct TwoSpeciesRun {
 struct TwoSpeciesJob {
   std::int64_t first_row;  ///< of the source line
   std::int64_t values;     ///< an entry's value is number values + entry.value
-  std::uint32_t places;    ///< values of entries are below it
+  std::uint32_t places;    ///< values of entries are below it; more than shared memory takes: not known
   std::uint32_t shared;    ///< place of the values among those of its batch, or two_species_not_shared
 };
 inline constexpr std::uint32_t two_species_not_shared = 0xffffffff;

@@ -55,7 +55,7 @@ struct InteriorPairs {
 /// Rayleigh-Ritz of A in the space of the pairs that a solve with FoldedOperator has found: eigenvalues at the same
 /// distance on both sides of sigma, which folding makes equal, are told apart. One application of A; collective; waits.
 /// @param folded its values, of which there must be some, are not looked at, but for their number
-/// @throws InvalidArgument
+/// @throws InvalidArgument, also for more than 32 pairs
 template <class T>
 [[nodiscard]] InteriorPairs<T> interior_pairs(Runtime& runtime, const SymmetricOperator<T>& a, double sigma,
                                               const LobpcgResult<T>& folded);

@@ -72,9 +72,11 @@ enum class EigenEnd {
 struct LobpcgStep {
   /// From 0.
   Index iteration = 0;
-  Index converged = 0;          ///< in order from the wanted end
-  Index active = 0;             ///< columns that are still worked on
-  double largest_residual = 0;  ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
+  Index converged = 0;  ///< in order from the wanted end
+  Index active = 0;     ///< columns that are still worked on
+  double largest_residual =
+      0;  ///< of the wanted ones, scaled as the stop is, over tol (a group's): at most 1 at
+          ///< the end
   std::vector<double>
       values;  ///< Ritz values of the block (of more than 32 pairs: the group's), from the wanted end
   std::vector<double>
@@ -90,8 +92,8 @@ struct LobpcgStep {
 struct LobpcgOptions {
   Index count =
       1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups (LOBPCG: of 21, otherwise
-          ///< 8), each with those before as constraints, to a tenth of the tolerance; block, basis and
-          ///< iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
+      ///< 8, fewer with a small block), each with those before as constraints, to a tenth of the tolerance; block, basis and
+      ///< iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
   /// How the space grows.
   EigenMethod method = EigenMethod::lobpcg;
   Index block =
@@ -101,7 +103,7 @@ struct LobpcgOptions {
           ///< wanted eigenvalues from the others, also multiple ones. Otherwise the most columns that
           ///< A is multiplied with in an iteration, at most 32; 0: count, at most 8
   Index basis =
-      0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block, at most
+      0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block (of groups 3 block + 1), at most
           ///< 128 and n less the constraints; 0: 64, more where these bounds need it, fewer where half of the
           ///< GPUs' memory does not hold them
   /// The wanted end of the spectrum.
@@ -185,7 +187,7 @@ struct LobpcgProblem {
 /// active columns alone, and once to the whole block at the start, at a restart and at the end, where the
 /// residuals are computed afresh: if they are larger than the recurrences said, the iteration goes on from
 /// there. (Generalized Davidson: to at most `block` columns that have not converged, and at the end to max(count,
-/// block) vectors.) In double, where the last directions were far from dependent, the next ones are taken as they are,
+/// block) vectors; in groups at the end of each.) In double, where the last directions were far from dependent, the next ones are taken as they are,
 /// and the Rayleigh-Ritz step makes them orthonormal; if they turn out dependent, A is applied to them a
 /// second time, in the usual order. (Not with constraints, and not for residuals of 1e-11 (||A|| + |lambda|
 /// ||B||) ||x|| or less, to which this adds rounding.) Without a guess of `count` vectors LOBPCG tells a preconditioner

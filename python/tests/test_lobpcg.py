@@ -62,6 +62,17 @@ def test_methods(laplacian, exact, method, sizes):
     check(laplacian, w, v)
 
 
+@pytest.mark.parametrize("method", ["lobpcg", "gd"])
+@pytest.mark.parametrize("largest", [False, True])
+def test_more_pairs_than_a_block_holds(laplacian, exact, method, largest):
+    w, v = tessera.eigsh(laplacian, 45, method=method, largest=largest)
+    np.testing.assert_allclose(w, exact[-45:] if largest else exact[:45], atol=1e-9)
+    check(laplacian, w, v)
+    start = v[:, ::-1] if largest else v
+    again = tessera.eigsh(laplacian, 45, X=start, method=method, largest=largest, full_output=True)
+    assert again.iterations < 40
+
+
 def test_as_scipy(laplacian):
     w, v = tessera.eigsh(laplacian, 3)
     expected = scipy.sparse.linalg.eigsh(laplacian, 3, sigma=0, return_eigenvectors=False)

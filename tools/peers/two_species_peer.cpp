@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <tessera/error.hpp>
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/shell_model.hpp>
 #include <tessera/two_species_operator.hpp>
@@ -15,6 +16,7 @@
 #include "process.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 
@@ -30,7 +32,8 @@ class TwoSpeciesPeer final : public RowsPeer<T> {
     problem_ = problem;
     if (a_) return;
     if (!problem.shell_model) throw InvalidArgument("--peer", "free", "a matrix by --generate shell:...");
-    ShellModelProduct product = shell_model_product(*problem.shell_model);
+    ShellModelProduct product;
+    agree(runtime_, 0, [&] { product = shell_model_product(*problem.shell_model); });
     a_ = TwoSpeciesOperator<T>::build(runtime_, product.structure);
     rows_ = std::move(product.rows);
     x_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
@@ -40,6 +43,7 @@ class TwoSpeciesPeer final : public RowsPeer<T> {
       std::copy_n(row(*problem.x, rows_[i]), problem.columns, row(x, i));
     x_.set(x.data(), problem.columns, problem.columns);
   }
+  /// The lists and blocks, each once.
   double matrix_bytes() const override { return a_->table_bytes(); }
   double run() override {
     runtime_.barrier();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera::program {
@@ -46,7 +47,10 @@ template <class V>
 RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x, std::size_t k) {
   const std::vector<std::pair<Index, Index>> ranges = row_ranges(rows);
   const auto ranks = static_cast<Index>(runtime.size()), count = static_cast<Index>(ranges.size());
-  const int threads = host_threads(runtime);
+  // Each thread has its own sums. Together they use at most a quarter of the memory.
+  const std::size_t fitting = host_memory_limit() / 4 / (sizeof(double) * std::max<std::size_t>(x.size(), 1));
+  const int threads =
+      static_cast<int>(std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(host_threads(runtime))));
   std::vector<RowMajor> sums(static_cast<std::size_t>(threads));
   std::vector<std::vector<SparseEntry>> spaces(static_cast<std::size_t>(threads));
   parallel_for(threads, threads,
@@ -118,6 +122,10 @@ double scaled(double error, double allowed) {
 }
 
 }  // namespace
+
+double check_memory(double order, Index count, std::size_t element_bytes) noexcept {
+  return order * static_cast<double>(count) * static_cast<double>(element_bytes + 3 * sizeof(double));
+}
 
 template <class V, class T>
 CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOptions& options,

@@ -20,6 +20,9 @@ struct SparsePair {
   double norm_a, norm_b;   ///< upper bounds of the norms
 };
 
+/// Bytes of the host's memory that check_pairs takes at least, for vectors of elements of so many bytes.
+double check_memory(double order, Index count, std::size_t element_bytes) noexcept;
+
 /// residual: largest ||A x - lambda B x|| / ||x||, divided by the bound that the tolerance stands
 /// for; at most 1 if the pair has converged to the tolerance.
 /// orthogonality: max |I - X^T B X| / (sqrt(n) eps).

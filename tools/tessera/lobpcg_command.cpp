@@ -148,6 +148,7 @@ class LobpcgRun {
     if (is_product_free(options_, rows_,
                         runtime_.size()))  // the order of rows, the diagonal, and vectors in both orders
       needed += order * (16 + 2. * static_cast<double>(options_.k) * sizeof(T));
+    if (options_.common.check != CheckPolicy::none) needed += check_memory(order, options_.k, sizeof(T));
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
     require_memory(runtime_, "lobpcg", needed);
   }
@@ -266,7 +267,7 @@ class LobpcgRun {
     LobpcgResult<T> result = lobpcg(runtime_, problem_, solve);
     RunRecord run = session_.end_run(result.statistics);
     if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
-    result.vectors = a_->by_rows(std::move(result.vectors));
+    result.vectors = a_->by_rows(std::move(result.vectors), static_cast<Index>(result.values.size()));
     set_stages(run, result);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
@@ -353,6 +354,9 @@ class LobpcgRun {
     add("waiting", last.waiting_seconds);
   }
 
+  /// The vectors of X; of pairs in groups those of the block.
+  Index block_of() const { return std::max(sizes_.first, options_.k <= 32 ? options_.k : 0); }
+
   Json summary(const LobpcgResult<T>& result) const {
     Json json;
     json["n"] = a_->get().order();
@@ -365,7 +369,7 @@ class LobpcgRun {
     json["restarts"] = result.restarts;
     json["converged"] = result.converged;
     json["method"] = method_name();
-    json["block"] = result.vectors.width();
+    json["block"] = block_of();
     json["multiplications"] = result.multiplications;
     json["columns_multiplied"] = result.columns_multiplied;
     if (chebyshev_)
@@ -398,10 +402,10 @@ class LobpcgRun {
     auto& lines = report_.results;
     lines.emplace_back("status",
                        fmt::format("{}: {}", words_of(result.status()), reason_of(result.status())));
-    lines.emplace_back("iterations",
-                       fmt::format("{} of {} vectors ({} restarts), {} products with {} columns in all",
-                                   result.iterations, result.vectors.width(), result.restarts,
-                                   result.multiplications, result.columns_multiplied));
+    lines.emplace_back(
+        "iterations",
+        fmt::format("{} of {} vectors ({} restarts), {} products with {} columns in all", result.iterations,
+                    block_of(), result.restarts, result.multiplications, result.columns_multiplied));
     if (chebyshev_)
       lines.emplace_back("", fmt::format("and {} products with {} columns in the preconditioner",
                                          chebyshev_->multiplications(), chebyshev_->columns_multiplied()));

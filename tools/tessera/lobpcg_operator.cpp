@@ -44,9 +44,9 @@ ProgramOperator<V, T>::ProgramOperator(Runtime& runtime, const SparseGenerator& 
 }
 
 template <class V, class T>
-BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors) const {
-  if (stored_) return vectors;
-  const Index width = vectors.width();
+BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors, Index count) const {
+  if (stored_ || count == 0) return vectors;
+  const Index width = count;
   const auto count = rows_.size() * static_cast<std::size_t>(width);
   std::vector<T> given(count), sorted(count);
   vectors.get(given.data(), width, width);

@@ -38,8 +38,8 @@ class ProgramOperator {
 
   /// In the order of the vectors; collective.
   std::vector<double> diagonal() const { return stored_ ? stored_->diagonal() : free_->diagonal(); }
-  /// Vectors whose rows are the matrix's, from those of the operator; collective.
-  BlockVectors<T> by_rows(BlockVectors<T> vectors) const;
+  /// Vectors whose rows are the matrix's, from the first `count` of the operator's; collective.
+  BlockVectors<T> by_rows(BlockVectors<T> vectors, Index count) const;
 
  private:
   Runtime& runtime_;

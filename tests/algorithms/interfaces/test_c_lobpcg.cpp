@@ -208,6 +208,41 @@ TYPED_TEST(CLobpcg, SubmittedWithAMonitorGuessAndConstraints) {
             TESSERA_STOPPED);
 }
 
+/// More pairs than a block holds; a monitor that ends it leaves NaN for those that were not come to.
+TYPED_TEST(CLobpcg, ManyPairs) {
+  constexpr Index many = 40;
+  Operator a;
+  std::vector<Index> begins = {0}, columns;
+  std::vector<double> values;
+  for (Index i = 0; i < this->n; ++i) {
+    columns.push_back(i);
+    values.push_back(double(i + 1));
+    begins.push_back(i + 1);
+  }
+  ASSERT_C(tessera_operator_from_csr(this->runtime, this->type, this->type, this->n, begins.data(),
+                                     columns.data(), values.data(), 'A', nullptr, &a));
+  this->problem.a = a;
+  this->options.count = many;
+  for (const int method : {TESSERA_METHOD_LOBPCG, TESSERA_METHOD_GENERALIZED_DAVIDSON}) {
+    this->options.method = method;
+    this->options.monitor = nullptr;
+    double found[many], residuals[many];
+    tessera_lobpcg_result result;
+    ASSERT_C(tessera_lobpcg(&this->problem, &this->options, found, residuals, nullptr, 0, &result));
+    EXPECT_EQ(result.converged, many);
+    for (Index k = 0; k < many; ++k)
+      EXPECT_NEAR(found[k], double(k + 1), precision<TypeParam> < 1e-10 ? 1e-6 : 1e-2);
+    this->options.monitor = [](const tessera_lobpcg_step* step, void*) {
+      return step->converged >= 8 ? 1 : 0;
+    };
+    EXPECT_EQ(tessera_lobpcg(&this->problem, &this->options, found, residuals, nullptr, 0, &result),
+              TESSERA_STOPPED);
+    for (Index k = 0; k < many; ++k) EXPECT_EQ(std::isnan(found[k]), std::isnan(residuals[k])) << k;
+    EXPECT_NEAR(found[0], 1, 1e-3);
+    EXPECT_TRUE(std::isnan(found[many - 1]));
+  }
+}
+
 TYPED_TEST(CLobpcg, OtherSourcesOfAMatrix) {
   std::vector<Index> rows;
   for (Index i = 0; i < this->n; ++i)

@@ -127,6 +127,22 @@ TEST_F(Davidson, OneProductOfTheTargetsAnIteration) {
     }
 }
 
+/// The largest blocks and bases: what a restart keeps has no more columns than two blocks.
+TEST_F(Davidson, WideBlocksAndBases) {
+  const SparseRows a = grid_laplacian(26);
+  const auto op = operator_of<double>(runtime(), a, 2);
+  for (const auto& [count, block, basis] :
+       {std::tuple<Index, Index, Index>{32, 32, 128}, {32, 24, 128}, {32, 17, 96}, {20, 32, 128}}) {
+    SCOPED_TRACE(fmt::format("count {} block {} basis {}", count, block, basis));
+    const auto result =
+        lobpcg(runtime(), {.a = &op},
+               {.count = count, .method = davidson, .block = block, .basis = basis, .tolerance = 1e-9});
+    ASSERT_GT(result.columns_multiplied, basis);  // there were restarts
+    expect_values(result, grid_values(26), 1e-8);
+    expect_eigenpairs(result, a, nullptr, 1e-7, 1e-11);
+  }
+}
+
 /// Krylov spaces are the best that there is without a preconditioner: one direction a step finds the lowest pair
 /// in as many products as Lanczos, and LOBPCG needs more.
 TEST_F(Davidson, NeedsFewerColumnsThanLobpcg) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -178,6 +179,54 @@ TEST_F(ManyPairsInDouble, AnEndBeforeAllAreFound) {
   EXPECT_EQ(exhausted.status().code, StatusCode::iterations_exhausted);
   EXPECT_EQ(exhausted.values.size(), 21u);
   EXPECT_LT(exhausted.converged, 21);
+}
+
+/// Groups of few pairs, and those that look for missed ones no larger.
+TEST_F(ManyPairsInDouble, InSmallBlocksAndBases) {
+  const SparseRows a = grid_laplacian(14);
+  const auto op = operator_of<double>(runtime(), a, 2);
+  const LobpcgOptions small[] = {
+      {.count = 36, .block = 4},
+      {.count = 36, .block = 1},
+      {.count = 36, .method = EigenMethod::generalized_davidson, .block = 4, .basis = 14},
+      {.count = 36, .method = EigenMethod::generalized_davidson, .block = 1, .basis = 5},
+      {.count = 36, .method = EigenMethod::generalized_davidson, .block = 32}};
+  for (LobpcgOptions options : small) {
+    SCOPED_TRACE(
+        fmt::format("method {} block {} basis {}", int(options.method), options.block, options.basis));
+    options.iterations = std::numeric_limits<Index>::max();
+    const auto result = lobpcg(runtime(), {.a = &op}, options);
+    ASSERT_EQ(result.values.size(), 36u);
+    EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
+    expect_eigenpairs(result, a, nullptr, 1e-6, 1e-11);
+    expect_values(result, grid_values(14), 1e-7);
+  }
+}
+
+/// Pairs of the groups before are there once.
+TEST_F(ManyPairsInDouble, NanInALaterGroup) {
+  const Index n = 300;
+  for (const EigenMethod method : methods) {
+    bool spoilt = false;
+    const auto times = function_of<double>(counting(n));
+    const UserOperator<double> op(
+        runtime(), RowSegments::even(runtime(), n, 1),
+        [&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+          times(first, end, columns, x, ldx, y, ldy);
+          if (spoilt) y[0] = std::nan("");
+        },
+        double(n));
+    const auto result =
+        lobpcg(runtime(), {.a = &op}, {.count = 40, .method = method, .monitor = [&](const LobpcgStep& step) {
+                                         spoilt = step.converged > 21;
+                                         return true;
+                                       }});
+    EXPECT_EQ(result.status().code, StatusCode::not_finite) << result.status().message();
+    for (std::size_t k = 1; k < result.values.size(); ++k)
+      if (std::isfinite(result.values[k])) EXPECT_GT(result.values[k], result.values[k - 1] + 1e-3) << k;
+    EXPECT_GE(result.converged, 16);
+    for (Index k = 0; k < result.converged; ++k) EXPECT_NEAR(result.values[std::size_t(k)], double(k), 1e-6);
+  }
 }
 
 /// No finer tolerance than rounding allows is asked of the groups.

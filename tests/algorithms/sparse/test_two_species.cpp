@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <limits>
 
 #include <tests/algorithms/sparse/two_species_checks.hpp>
@@ -21,7 +22,13 @@ TYPED_TEST(TwoSpecies, ProductsOfRandomStructures) {
       check_two_species<TypeParam>(this->runtime(), random_structure({3, 1, 4}, {2, 5}, 1), options);
       check_two_species<TypeParam>(this->runtime(), random_structure({2, 0, 6, 1}, {7, 1, 3}, 2, 0.02),
                                    options);
+      check_two_species<TypeParam>(this->runtime(), random_structure({20, 3}, {7, 0, 3}, 5, 0.3, 1), options);
+      check_two_species<TypeParam>(this->runtime(), random_structure({4, 0}, {3, 0}, 6, 0.5, 1), options);
     }
+  // Nothing but zeros.
+  TwoSpeciesStructure zero = random_structure({3, 2}, {2, 4}, 1, 0, 1);
+  for (SpeciesCoupling& coupling : zero.couplings) std::ranges::fill(coupling.strengths, 0.0);
+  check_two_species<TypeParam>(this->runtime(), zero, {3});
   check_two_species<TypeParam>(this->runtime(), random_structure({1}, {1}, 3, 1, 1), {});
   check_two_species<TypeParam>(this->runtime(), random_structure({20, 15}, {40, 70}, 4, 0.1, 1), {}, {32});
 }
@@ -61,6 +68,19 @@ TYPED_TEST(TwoSpecies, Refused) {
     s.first.moves.push_back({0, 0, 9, 0, 1});
     s.first.moves.push_back({0, 7, 9, 1, 1});
   });
+  refused("elements", [](auto& s) {
+    s.first.elements.push_back({1, 1, 2});
+    s.first.elements.push_back({1, 1, 3});
+  });
+  refused("moves", [](auto& s) { s.second.moves.push_back(s.second.moves.front()); });
+  if (sizeof(TypeParam) == 4) refused("structure", [](auto& s) { s.couplings.front().strengths[3] = 1e60; });
+  refused("pairs", [](auto& s) {
+    s.first.sectors = s.second.sectors = {0, 4'000'000'000};
+    s.pairs = {{0, 0}};
+  });
+  TwoSpeciesStructure absent = good;
+  absent.pairs.push_back({7, 0});
+  expect_refused("pairs", [&] { (void)absent.order(); });
   refused("pairs", [](auto& s) { s.pairs.push_back(s.pairs.front()); });
   refused("pairs", [](auto& s) { s.pairs.push_back({3, 0}); });
   refused("pairs", [](auto& s) { s.pairs.clear(); });

@@ -314,6 +314,21 @@ TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {
   }
 }
 
+/// More than a block holds: the matrix has most eigenvalues twice, and all in closed form.
+TEST_F(LobpcgProgram, FindsManyPairs) {
+  for (const char* method : {"lobpcg", "gd"}) {
+    const Json json = record(fmt::format("lobpcg --generate laplacian2d:19:19 --k 50 --method {}", method));
+    EXPECT_TRUE(passed(json)) << method;
+    EXPECT_EQ(result(json)["values"].size(), 50u);
+    EXPECT_EQ(result(json)["converged"], 50);
+    EXPECT_EQ(json["runs"][0]["check"]["values_against"], "the exact eigenvalues");
+    const Json& history = result(json)["history"];
+    EXPECT_GE(history.back()["converged"].get<Index>(), 50);
+    EXPECT_EQ(history.back()["iteration"], result(json)["iterations"]);
+    EXPECT_LE(result(json)["block"].get<Index>(), 32);
+  }
+}
+
 TEST_F(LobpcgProgram, EveryTypeAndNorm) {
   const std::string shell = "lobpcg --generate shell:20Ne --k 2 ";
   for (const char* more :
