@@ -104,22 +104,23 @@ int solve(const tessera_lobpcg_problem& given, const tessera_lobpcg_options* opt
       .constraint_count = given.constraint_count,
       .guess = vectors_of(runtime, a, given.guess, given.guess_count, "guess"),
       .guess_count = given.guess_count};
-  return deliver(
-      submit_lobpcg<T>(runtime, problem, made), completion, [to, count = made.count](Completion<LobpcgResult<T>>& done) {
-        const LobpcgResult<T>& found = done.result();
-        fill(found.values, count, to.values);
-        if (to.residuals) fill(found.residuals, count, to.residuals);
-        if (to.vectors && !found.values.empty())
-          found.vectors.get(static_cast<T*>(to.vectors), to.ldv, static_cast<Index>(found.values.size()));
-        if (to.result)
-          *to.result = {.converged = found.converged,
-                        .iterations = found.iterations,
-                        .restarts = found.restarts,
-                        .columns_multiplied = found.columns_multiplied,
-                        .multiplications = found.multiplications,
-                        .seconds = found.statistics.total_seconds};
-        return code_of(done.status());
-      });
+  return deliver(submit_lobpcg<T>(runtime, problem, made), completion,
+                 [to, count = made.count](Completion<LobpcgResult<T>>& done) {
+                   const LobpcgResult<T>& found = done.result();
+                   fill(found.values, count, to.values);
+                   if (to.residuals) fill(found.residuals, count, to.residuals);
+                   if (to.vectors && !found.values.empty())
+                     found.vectors.get(static_cast<T*>(to.vectors), to.ldv,
+                                       static_cast<Index>(found.values.size()));
+                   if (to.result)
+                     *to.result = {.converged = found.converged,
+                                   .iterations = found.iterations,
+                                   .restarts = found.restarts,
+                                   .columns_multiplied = found.columns_multiplied,
+                                   .multiplications = found.multiplications,
+                                   .seconds = found.statistics.total_seconds};
+                   return code_of(done.status());
+                 });
 }
 
 int solve_in_type(const tessera_lobpcg_problem* problem, const tessera_lobpcg_options* options,

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
-#include <numeric>
 #include <span>
-#include <tuple>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/sparse/sorted_species.hpp>
 #include <tessera/algorithms/sparse/two_species_tables.hpp>
 #include <tessera/error.hpp>
 
@@ -18,126 +16,24 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 /// Values of a job that go into shared memory: more are read where they lie.
 constexpr std::uint32_t largest_shared = 512;
 
 std::uint32_t counted(std::size_t count, const char* what) {
   // Some room: loops go over several at once.
-  constexpr std::uint32_t most = none - 1024;
+  constexpr std::uint32_t most = no_number - 1024;
   if (count > most)
     throw InvalidArgument("structure", fmt::format("{} {}", count, what),
                           fmt::format("at most {} {}", most, what));
   return static_cast<std::uint32_t>(count);
 }
 
-/// Number of the sector of each state.
-std::vector<std::uint32_t> sectors_of(const Species& species) {
-  std::vector<std::uint32_t> of(static_cast<std::size_t>(species.sectors.back()));
-  for (std::size_t s = 0; s + 1 < species.sectors.size(); ++s)
-    std::fill(of.begin() + species.sectors[s], of.begin() + species.sectors[s + 1],
-              static_cast<std::uint32_t>(s));
-  return of;
-}
-
-/// Items sorted by a state, those of state k from begins[k] on.
-template <class Item>
-struct ByState {
-  std::vector<std::size_t> begins;
-  std::vector<Item> items;
-
-  template <class State, class Before>
-  ByState(const std::vector<Item>& given, Index states, const State& state, const Before& before)
-      : begins(static_cast<std::size_t>(states) + 1, 0), items(given.size()) {
-    for (const Item& item : given) ++begins[state(item) + 1];
-    std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    std::vector<std::size_t> next(begins.begin(), begins.end() - 1);
-    for (const Item& item : given) items[next[state(item)]++] = item;
-    for (std::size_t k = 0; k + 1 < begins.size(); ++k)
-      std::sort(items.begin() + static_cast<std::ptrdiff_t>(begins[k]),
-                items.begin() + static_cast<std::ptrdiff_t>(begins[k + 1]), before);
-  }
-  std::span<const Item> of(std::size_t state) const noexcept {
-    return {items.data() + begins[state], items.data() + begins[state + 1]};
-  }
-};
-
-/// A species with its moves and elements by the state that they lead to.
-struct SortedSpecies {
-  explicit SortedSpecies(const Species& species)
-      : sectors(species.sectors),
-        sector_of(sectors_of(species)),
-        moves(
-            species.moves, species.sectors.back(), [](const SpeciesMove& m) { return m.to; },
-            [](const SpeciesMove& a, const SpeciesMove& b) {
-              return std::tie(a.transfer, a.from, a.number) < std::tie(b.transfer, b.from, b.number);
-            }),
-        elements(
-            species.elements, species.sectors.back(), [](const SpeciesElement& e) { return e.row; },
-            [](const SpeciesElement& a, const SpeciesElement& b) { return a.column < b.column; }) {
-    check_once();
-    for (const SpeciesMove& move : species.moves)
-      transfers = std::max<std::size_t>(transfers, move.transfer + 1u);
-    source.assign(transfers * (sectors.size() - 1), none);
-    for (const SpeciesMove& move : species.moves) {
-      std::uint32_t& from = source[sector_of[move.to] * transfers + move.transfer];
-      const std::uint32_t sector = sector_of[move.from];
-      if (from != none && from != sector)
-        throw InvalidArgument("moves",
-                              fmt::format("of transfer {} into sector {} from sectors {} and {}",
-                                          move.transfer, sector_of[move.to], from, sector),
-                              "from one sector");
-      from = sector;
-    }
-  }
-  /// Elements and moves are sorted: equal ones are neighbours.
-  void check_once() const {
-    for (std::size_t k = 0; k < sector_of.size(); ++k) {
-      const auto e = elements.of(k);
-      for (std::size_t i = 1; i < e.size(); ++i)
-        if (e[i].column == e[i - 1].column)
-          throw InvalidArgument("elements", fmt::format("({}, {}) twice", k, e[i].column), "each once");
-      const auto m = moves.of(k);
-      for (std::size_t i = 1; i < m.size(); ++i)
-        if (m[i].transfer == m[i - 1].transfer && m[i].from == m[i - 1].from &&
-            m[i].number == m[i - 1].number)
-          throw InvalidArgument("moves",
-                                fmt::format("of operator {} of transfer {} from {} to {} twice", m[i].number,
-                                            m[i].transfer, m[i].from, k),
-                                "each once");
-    }
-  }
-  /// The moves of a transfer into a state.
-  std::span<const SpeciesMove> moves_of(std::size_t state, std::uint16_t transfer) const noexcept {
-    const auto all = moves.of(state);
-    const auto [begin, end] = std::ranges::equal_range(all, transfer, {}, &SpeciesMove::transfer);
-    return {all.data() + (begin - all.begin()), all.data() + (end - all.begin())};
-  }
-  std::uint32_t local(std::uint32_t state) const noexcept {
-    return state - static_cast<std::uint32_t>(sectors[sector_of[state]]);
-  }
-  std::uint32_t size(std::uint32_t sector) const noexcept {
-    return static_cast<std::uint32_t>(sectors[sector + 1] - sectors[sector]);
-  }
-  /// The sector that a transfer's moves into a sector come from, or none.
-  std::uint32_t source_of(std::uint32_t sector, std::size_t transfer) const noexcept {
-    return transfer < transfers ? source[sector * transfers + transfer] : none;
-  }
-
-  const std::vector<Index>& sectors;
-  std::vector<std::uint32_t> sector_of;
-  ByState<SpeciesMove> moves;
-  ByState<SpeciesElement> elements;
-  std::size_t transfers = 0;
-  std::vector<std::uint32_t> source;  ///< by sector and transfer
-};
-
 /// A dense or sparse block of a species' own Hamiltonian, into a sector from another one.
 struct OwnBlock {
   std::uint32_t from = 0;
   bool dense = false;
-  std::int64_t values = 0;    ///< dense: the first one
-  std::uint32_t list = none;  ///< sparse, of the second species, with so many values:
+  std::int64_t values = 0;         ///< dense: the first one
+  std::uint32_t list = no_number;  ///< sparse, of the second species, with so many values:
   std::uint32_t places = 0;
 };
 
@@ -256,7 +152,7 @@ class TableMaker {
   }
 
   void list_pairs() {
-    pair_.assign((first_.sectors.size() - 1) * (second_.sectors.size() - 1), none);
+    pair_.assign((first_.sectors.size() - 1) * (second_.sectors.size() - 1), no_number);
     std::int64_t row = 0, line = 0;
     for (const SectorPair& pair : structure_.pairs) {
       const auto p = static_cast<std::uint32_t>(pair.first_sector),
@@ -275,7 +171,7 @@ class TableMaker {
                  n = static_cast<std::uint32_t>(structure_.pairs[g].second_sector);
       auto& blocks = tables_.host.blocks;
       const auto add = [&](std::uint32_t from, std::int64_t values) {
-        if (from != none) blocks.push_back({from, 0, values});
+        if (from != no_number) blocks.push_back({from, 0, values});
       };
       TwoSpeciesPair& pair = tables_.host.pairs[g];
       pair.first_begin = counted(blocks.size(), "blocks");
@@ -292,11 +188,11 @@ class TableMaker {
   /// rows have several that leave the state as it is (occupations), also the list of the others: the sum of those
   /// is one value a row, once an operator of the first species is given (fields).
   struct MoveLists {
-    std::uint32_t all = none, others = none;
+    std::uint32_t all = no_number, others = no_number;
   };
   const MoveLists& move_lists(std::uint32_t sector, std::uint16_t transfer) {
     MoveLists& lists = move_lists_[{sector, transfer}];
-    if (lists.all != none) return lists;
+    if (lists.all != no_number) return lists;
     Index unmoved = 0;
     lists.all = store_moves(sector, transfer, [&](bool moves) {
       if (!moves) ++unmoved;
@@ -337,8 +233,8 @@ class TableMaker {
   }
   /// One entry a row, itself, with the first value or the one of the row's number.
   std::uint32_t identity_list(std::uint32_t rows, bool numbered) {
-    std::uint32_t& list = identity_lists_.try_emplace({rows, numbered}, none).first->second;
-    if (list != none) return list;
+    std::uint32_t& list = identity_lists_.try_emplace({rows, numbered}, no_number).first->second;
+    if (list != no_number) return list;
     list = counted(tables_.begins.size(), "list places");
     for (std::uint32_t k = 0; k <= rows; ++k) {
       tables_.begins.push_back(counted(tables_.entries.size(), "entries"));
@@ -399,9 +295,9 @@ class TableMaker {
       while (end < moves.size() && moves[end].transfer == transfer) ++end;
       for (const Coupling& coupling : couplings_[transfer]) {
         const std::uint32_t to = second_.source_of(n, coupling.transfer);
-        if (to == none) continue;
+        if (to == no_number) continue;
         const std::uint32_t from = pair_of(first_.source_of(p, transfer), to);
-        if (from != none)
+        if (from != no_number)
           list_coupling(coupling, moves.subspan(begin, end - begin), n, k, from, from == pair_of(p, n));
       }
     }
@@ -422,7 +318,7 @@ class TableMaker {
       (here && first_.local(move.from) == k ? own : others).push_back(move);
     // Sums are worth their memory up to some 128 MiB a coupling and sector.
     constexpr std::int64_t most_fields = 1 << 24;
-    const bool split = here && lists.others != none &&
+    const bool split = here && lists.others != no_number &&
                        (coupling.end - coupling.values) / coupling.row * std::int64_t(rows) <= most_fields;
     open_run(split ? lists.others : lists.all);
     for (const SpeciesMove& move : others)
@@ -459,7 +355,7 @@ class TableMaker {
   void list_sparse(std::uint32_t p, std::uint32_t n, std::uint32_t k, const TwoSpeciesPair& pair) {
     for (const OwnBlock& block : first_blocks_[p]) {
       const std::uint32_t from = pair_of(block.from, n);
-      if (block.dense || from == none) continue;
+      if (block.dense || from == no_number) continue;
       open_run(identity_list(pair.line_rows, false));
       for (const SpeciesElement& element :
            first_.elements.of(static_cast<std::size_t>(first_.sectors[p]) + k))
@@ -471,7 +367,7 @@ class TableMaker {
     }
     for (const OwnBlock& block : second_blocks_[n]) {
       const std::uint32_t from = pair_of(p, block.from);
-      if (block.dense || from == none) continue;
+      if (block.dense || from == no_number) continue;
       open_run(block.list);
       add_job(from, k, block.values, block.places);
       close_run(pair.line_rows);

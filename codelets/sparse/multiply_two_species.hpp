@@ -23,7 +23,7 @@ struct TwoSpeciesBlocks {
 /// | x       | read  | blocks of vectors             | all segments of X, in order        |
 /// | tables  | read  | bytes: two_species_layout.hpp | the lists                          |
 /// | y       | write | block of vectors              | Y_s; columns from m on become zero |
-/// | work    | gpu scratch | array: two_species_work | lines of B's dense blocks, by rows; absent without such blocks |
+/// | work    | scratch | array: two_species_work     | on GPUs lines of B's dense blocks, by rows; absent without such blocks |
 /// [2 m a product, m = columns]; whole vectors' width for dense blocks where x and y are equally wide.
 /// Sums in the order of the lists. Predicted by the bytes.
 template <class T>

@@ -46,22 +46,21 @@ ProgramOperator<V, T>::ProgramOperator(Runtime& runtime, const SparseGenerator& 
 template <class V, class T>
 BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors, Index count) const {
   if (stored_ || count == 0) return vectors;
-  const Index width = count;
-  const auto count = rows_.size() * static_cast<std::size_t>(width);
-  std::vector<T> given(count), sorted(count);
-  vectors.get(given.data(), width, width);
+  const std::size_t elements = rows_.size() * static_cast<std::size_t>(count);
+  std::vector<T> given(elements), sorted(elements);
+  vectors.get(given.data(), count, count);
   constexpr std::size_t part = 16384;
   parallel_for(host_threads(runtime_), static_cast<Index>((rows_.size() + part - 1) / part),
                [&](Index p, int) {
                  const std::size_t begin = static_cast<std::size_t>(p) * part,
                                    end = std::min(begin + part, rows_.size());
                  for (std::size_t i = begin; i < end; ++i)
-                   std::copy_n(given.data() + i * static_cast<std::size_t>(width), width,
-                               sorted.data() + rows_[i] * width);
+                   std::copy_n(given.data() + i * static_cast<std::size_t>(count), count,
+                               sorted.data() + rows_[i] * count);
                });
-  BlockVectors<T> result(runtime_, vectors.shared_segments(), width);
+  BlockVectors<T> result(runtime_, vectors.shared_segments(), count);
   vectors.release();
-  result.set(sorted.data(), width, width);
+  result.set(sorted.data(), count, count);
   return result;
 }
 
