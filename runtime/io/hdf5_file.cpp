@@ -400,4 +400,8 @@ TESSERA_INSTANTIATE(std::uint32_t)
 template Hdf5Place Hdf5File::place<float>(const std::string&);
 template Hdf5Place Hdf5File::place<double>(const std::string&);
 
+void leave_hdf5_open_at_exit() noexcept {
+  H5dont_atexit();
+}
+
 }  // namespace tessera::detail

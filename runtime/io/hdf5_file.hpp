@@ -89,4 +89,8 @@ class Hdf5File {
   std::unique_ptr<Detail> detail_;
 };
 
+/// For a program, before its first file: HDF5 does not close what is open at exit. Of a damaged file it keeps objects that
+/// it cannot close, and would say so on stderr. The files of this class are closed with their objects.
+void leave_hdf5_open_at_exit() noexcept;
+
 }  // namespace tessera::detail

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <tessera/error.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
 #include <tessera/version.hpp>
 
 #include "common_options.hpp"
@@ -91,6 +92,7 @@ int run(int argc, char** argv, const ProgramText& text, const SetUp& set_up) {
 int program_main(int argc, char** argv, const ProgramText& text, const SetUp& set_up) {
   program_name() = text.name;
   guard_process();
+  detail::leave_hdf5_open_at_exit();
   command_line().assign(argv, argv + argc);
   const int code = complaining([&] {
     require_plain_words(command_line());

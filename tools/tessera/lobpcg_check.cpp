@@ -41,6 +41,12 @@ void for_parts(int threads, std::size_t count, const Work& work) {
   });
 }
 
+/// y := y + value x, a row of k numbers each.
+void add_row(double value, const double* x, std::size_t k, double* y) {
+#pragma omp simd
+  for (std::size_t j = 0; j < k; ++j) y[j] += value * x[j];
+}
+
 /// A X for the matrix given by `rows`, with values rounded to V. The ranges are distributed over
 /// ranks and threads.
 template <class V>
@@ -61,13 +67,17 @@ RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x,
     RowMajor& y = sums[static_cast<std::size_t>(thread)];
     entries.clear();
     rows.entries(first, end, 0, end, entries);
-    for (const SparseEntry& entry : entries) {
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      // Columns lie anywhere: what comes soon is on its way from memory meanwhile.
+      constexpr std::size_t ahead = 16;
+      const std::size_t soon = entries[std::min(e + ahead, entries.size() - 1)].column * k;
+      __builtin_prefetch(x.data() + soon);
+      __builtin_prefetch(y.data() + soon, 1);
+      const SparseEntry& entry = entries[e];
       const std::size_t row = (static_cast<std::size_t>(first) + entry.row) * k, column = entry.column * k;
       const double value = static_cast<double>(static_cast<V>(entry.value));
-      for (std::size_t j = 0; j < k; ++j) {
-        y[row + j] += value * x[column + j];
-        if (row != column) y[column + j] += value * x[row + j];
-      }
+      add_row(value, x.data() + column, k, y.data() + row);
+      if (row != column) add_row(value, x.data() + row, k, y.data() + column);
     }
   });
   for_parts(threads, x.size(), [&](std::size_t begin, std::size_t end, std::size_t) {

@@ -187,9 +187,11 @@ TEST_F(BenchProgram, BenchesShellModelsOfEveryInteraction) {
   EXPECT_EQ(pairing["options"]["interaction"], "pairing");
   EXPECT_TRUE(passed(pairing));
   EXPECT_EQ(random["options"]["stored_entries"],
-            record("lobpcg --generate shell:20Ne --k 1")["options"]["stored_entries"]);
-  EXPECT_EQ(pairing["options"]["stored_entries"],
-            record("lobpcg --generate shell:20Ne --k 1 --interaction pairing")["options"]["stored_entries"]);
+            record("lobpcg --generate shell:20Ne --k 1 --product stored")["options"]["stored_entries"]);
+  EXPECT_EQ(
+      pairing["options"]["stored_entries"],
+      record("lobpcg --generate shell:20Ne --k 1 --product stored --interaction pairing")["options"]
+                                                                                         ["stored_entries"]);
   EXPECT_NE(random["options"]["stored_entries"], pairing["options"]["stored_entries"]);
 }
 
