@@ -92,8 +92,8 @@ struct LobpcgStep {
 struct LobpcgOptions {
   Index count =
       1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups (LOBPCG: of 21, otherwise
-      ///< 8, fewer with a small block), each with those before as constraints, to a tenth of the tolerance; block, basis and
-      ///< iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
+  ///< 8, fewer with a small block), each with those before as constraints, to a tenth of the tolerance; block, basis and
+  ///< iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
   /// How the space grows.
   EigenMethod method = EigenMethod::lobpcg;
   Index block =

@@ -17,7 +17,7 @@ template <class T>
 struct RowsPeerProblem {
   const SymmetricRows* a = nullptr;
   const SparseGenerator* shell_model = nullptr;  ///< of which it is; null for another matrix
-  const std::vector<T>* x = nullptr;  ///< order x columns, row-major
+  const std::vector<T>* x = nullptr;             ///< order x columns, row-major
   Index columns = 0;
   Index segments = 1;  ///< into which our vectors are divided
   bool fetch = true;   ///< whether Y is needed

@@ -71,7 +71,8 @@ void validate(const SpmmBenchOptions& options) {
   }
   validate(source_of(options));
   if (options.peer == "free" && !source_of(options).of_shell_model())
-    throw UsageError("--peer", "free", "is not possible", "another one than free without --generate shell:...");
+    throw UsageError("--peer", "free", "is not possible",
+                     "another one than free without --generate shell:...");
   if (options.type == 's' && options.storage == 'd')
     throw UsageError("--storage", "d", "is not possible", "f, with --type s");
 }
