@@ -95,9 +95,7 @@ bool start(LobpcgContext<T>& on, LobpcgState<T>& s) {
   if (!add_constraints(on, s)) return false;
   // A solve that fails at once gives these zeros back.
   on.tasks.random({&s.x.v, 0, 0}, 0, Store::overwrite);
-  const Index guess = on.problem.guess ? std::min(on.problem.guess_count, on.options.block) : 0;
-  if (guess > 0) on.tasks.copy({on.problem.guess, 0, guess}, {&s.w.v, 0, guess});
-  start_with(on, s, guess, on.options.block);
+  start_with(on, s, guess_from(on, s, 0, on.options.block), on.options.block);
   return true;
 }
 

@@ -13,6 +13,8 @@
 #include <tessera/error.hpp>
 #include <tessera/matgen.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
+#include <tessera/runtime/host_memory.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 #include "gpu_device.hpp"
 #include "problem.hpp"
@@ -23,6 +25,12 @@ using namespace detail;
 
 int cpu_threads(const Runtime& runtime) {
   return std::max(1, runtime.info().cpu_workers);
+}
+
+int threads_with_bytes(const Runtime& runtime, std::size_t bytes) {
+  const std::size_t fitting = host_memory_limit() / 4 / std::max<std::size_t>(bytes, 1);
+  return static_cast<int>(
+      std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(host_threads(runtime))));
 }
 
 namespace {

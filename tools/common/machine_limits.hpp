@@ -16,6 +16,9 @@ using namespace detail;
 
 /// Number of threads for a library that replaces the CPU workers; at least one.
 int cpu_threads(const Runtime& runtime);
+/// The host's threads, but no more than may each have so many bytes of its own, together a quarter of the memory; at least
+/// one.
+int threads_with_bytes(const Runtime& runtime, std::size_t bytes);
 
 /// C := A B by tiles through the runtime, A and B random and square.
 template <class T>

@@ -4,7 +4,6 @@
 
 #include <tessera/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
-#include <tessera/runtime/sequence.hpp>
 #include <tessera/sparse_matrix.hpp>
 #include <tessera/version.hpp>
 
@@ -12,7 +11,7 @@
 #include "gpu_libraries.hpp"
 #include "half_blocks_peer.hpp"
 #include "machine_limits.hpp"
-#include "process.hpp"
+#include "operator_peer.hpp"
 #include "two_species_peer.hpp"
 
 namespace tessera::program {
@@ -28,54 +27,28 @@ double csr_bytes(const FullRows<V>& full, std::size_t index_bytes) {
 }
 
 template <class V, class T>
-class CsrRowsPeer final : public RowsPeer<T> {
+class CsrRowsPeer final : public OperatorPeer<T> {
  public:
   explicit CsrRowsPeer(Runtime& runtime)
-      : RowsPeer<T>(
-            {"full rows (CSR)", TESSERA_VERSION_STRING, needs_one_process(runtime), cpu_threads(runtime)}),
-        runtime_(runtime) {}
-  void prepare(RowsPeerProblem<T> problem) override {
-    problem_ = problem;
-    if (a_) return;
-    const FullRows<V> full = full_rows<V>(*problem.a, host_threads(runtime_));
+      : OperatorPeer<T>(runtime, {"full rows (CSR)", TESSERA_VERSION_STRING, needs_one_process(runtime),
+                                  cpu_threads(runtime)}) {}
+  double matrix_bytes() const override { return bytes_; }
+
+ private:
+  const SymmetricOperator<T>& make_operator(const RowsPeerProblem<T>& problem) override {
+    const FullRows<V> full = full_rows<V>(*problem.a, host_threads(this->runtime_));
     bytes_ = csr_bytes(full, sizeof(std::uint32_t));
     const std::vector<Index> places(full.columns.begin(), full.columns.end());
     const std::vector<double> values(full.values.begin(), full.values.end());
     a_ = std::make_unique<CsrMatrix<V, T>>(
-        CsrMatrix<V, T>::build(runtime_, {full.begins, places, values}, problem.segments));
-    x_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
-    y_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
-    x_.set(problem.x->data(), problem.columns, problem.columns);
+        CsrMatrix<V, T>::build(this->runtime_, {full.begins, places, values}, problem.segments));
+    return *a_;
   }
-  double matrix_bytes() const override { return bytes_; }
-  double run() override {
-    runtime_.barrier();
-    const double start = now();
-    Sequence sequence(runtime_);
-    sequence.begin_stage("csr");
-    a_->apply(sequence, x_, y_, problem_.columns);
-    const Status status = sequence.wait();
-    const double seconds = now() - start;
-    if (!status) throw Error(status.message());
-    return seconds;
-  }
-  std::vector<T> result() override {
-    std::vector<T> y(problem_.fetch ? problem_.x->size() : 0);
-    if (problem_.fetch) y_.get(y.data(), problem_.columns, problem_.columns);
-    return y;
-  }
-  void release() override {
-    a_.reset();
-    x_ = {};
-    y_ = {};
-  }
+  const SymmetricOperator<T>& get_operator() const override { return *a_; }
+  void release_operator() override { a_.reset(); }
 
- private:
-  Runtime& runtime_;
-  RowsPeerProblem<T> problem_;
   double bytes_ = 0;
   std::unique_ptr<CsrMatrix<V, T>> a_;
-  BlockVectors<T> x_, y_;
 };
 
 template <class T>

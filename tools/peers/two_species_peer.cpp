@@ -2,85 +2,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "two_species_peer.hpp"
 
-#include <algorithm>
 #include <optional>
 
-#include <tessera/error.hpp>
-#include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/sequence.hpp>
-#include <tessera/shell_model.hpp>
-#include <tessera/two_species_operator.hpp>
 #include <tessera/version.hpp>
 
 #include "machine_limits.hpp"
-#include "process.hpp"
+#include "operator_peer.hpp"
+#include "shell_model_operator.hpp"
 
 namespace tessera::program {
-using namespace detail;
 
 namespace {
 
 template <class T>
-class TwoSpeciesPeer final : public RowsPeer<T> {
+class TwoSpeciesPeer final : public OperatorPeer<T> {
  public:
   TwoSpeciesPeer(Runtime& runtime, bool one_precision)
-      : RowsPeer<T>({"two species, not stored", TESSERA_VERSION_STRING,
-                     one_precision ? "" : "--storage and --type of one precision",
-                     runtime.gpus() > 0 ? 0 : cpu_threads(runtime)}),
-        runtime_(runtime) {}
-  void prepare(RowsPeerProblem<T> problem) override {
-    problem_ = problem;
-    if (a_) return;
-    if (!problem.shell_model) throw InvalidArgument("--peer", "free", "a matrix by --generate shell:...");
-    ShellModelProduct product;
-    agree(runtime_, 0, [&] { product = shell_model_product(*problem.shell_model); });
-    a_ = TwoSpeciesOperator<T>::build(runtime_, product.structure);
-    rows_ = std::move(product.rows);
-    x_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
-    y_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
-    std::vector<T> x(problem.x->size());
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      std::copy_n(row(*problem.x, rows_[i]), problem.columns, row(x, i));
-    x_.set(x.data(), problem.columns, problem.columns);
-  }
+      : OperatorPeer<T>(runtime, {"two species, not stored", TESSERA_VERSION_STRING,
+                                  one_precision ? "" : "--storage and --type of one precision",
+                                  runtime.gpus() > 0 ? 0 : cpu_threads(runtime)}) {}
   /// The lists and blocks, each once.
-  double matrix_bytes() const override { return a_->table_bytes(); }
-  double run() override {
-    runtime_.barrier();
-    const double start = now();
-    Sequence sequence(runtime_);
-    sequence.begin_stage("two_species");
-    a_->apply(sequence, x_, y_, problem_.columns);
-    const Status status = sequence.wait();
-    const double seconds = now() - start;
-    if (!status) throw Error(status.message());
-    return seconds;
-  }
-  std::vector<T> result() override {
-    if (!problem_.fetch) return {};
-    std::vector<T> given(problem_.x->size()), y(given.size());
-    y_.get(given.data(), problem_.columns, problem_.columns);
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      std::copy_n(row(given, i), problem_.columns, row(y, rows_[i]));
-    return y;
-  }
-  void release() override {
-    a_.reset();
-    x_ = {};
-    y_ = {};
-  }
+  double matrix_bytes() const override { return a_->get().table_bytes(); }
 
  private:
-  template <class Vector, class Number>
-  auto row(Vector& vectors, Number number) const {
-    return vectors.begin() + static_cast<std::ptrdiff_t>(number) * problem_.columns;
+  const SymmetricOperator<T>& make_operator(const RowsPeerProblem<T>& problem) override {
+    if (!problem.shell_model) throw InvalidArgument("--peer", "free", "a matrix by --generate shell:...");
+    a_.emplace(this->runtime_, *problem.shell_model);
+    return a_->get();
   }
+  const SymmetricOperator<T>& get_operator() const override { return a_->get(); }
+  void release_operator() override { a_.reset(); }
+  std::vector<T> from_rows(const std::vector<T>& x) const override {
+    return a_->by_states(x, this->columns());
+  }
+  std::vector<T> to_rows(std::vector<T> y) const override { return a_->by_rows(y, this->columns()); }
 
-  Runtime& runtime_;
-  RowsPeerProblem<T> problem_;
-  std::optional<TwoSpeciesOperator<T>> a_;
-  std::vector<Index> rows_;  ///< the matrix's row of each of the product's
-  BlockVectors<T> x_, y_;
+  std::optional<ShellModelOperator<T>> a_;
 };
 
 }  // namespace

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/parallel_for.hpp>
+
+#include "machine_limits.hpp"
 
 namespace tessera::program {
 using namespace detail;
@@ -53,10 +54,8 @@ template <class V>
 RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x, std::size_t k) {
   const std::vector<std::pair<Index, Index>> ranges = row_ranges(rows);
   const auto ranks = static_cast<Index>(runtime.size()), count = static_cast<Index>(ranges.size());
-  // Each thread has its own sums. Together they use at most a quarter of the memory.
-  const std::size_t fitting = host_memory_limit() / 4 / (sizeof(double) * std::max<std::size_t>(x.size(), 1));
-  const int threads =
-      static_cast<int>(std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(host_threads(runtime))));
+  // Each thread has its own sums.
+  const int threads = threads_with_bytes(runtime, sizeof(double) * x.size());
   std::vector<RowMajor> sums(static_cast<std::size_t>(threads));
   std::vector<std::vector<SparseEntry>> spaces(static_cast<std::size_t>(threads));
   parallel_for(threads, threads,

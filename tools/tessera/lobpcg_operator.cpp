@@ -2,16 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lobpcg_operator.hpp"
 
-#include <algorithm>
-
-#include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/parallel_for.hpp>
-#include <tessera/shell_model.hpp>
-
 #include "usage_error.hpp"
 
 namespace tessera::program {
-using namespace detail;
 
 bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& problem, int ranks) {
   if (options.product == "stored") return false;
@@ -35,32 +28,14 @@ bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& p
 }
 
 template <class V, class T>
-ProgramOperator<V, T>::ProgramOperator(Runtime& runtime, const SparseGenerator& shell_model)
-    : runtime_(runtime) {
-  ShellModelProduct product;
-  agree(runtime, 0, [&] { product = shell_model_product(shell_model); });
-  free_ = std::make_unique<TwoSpeciesOperator<T>>(TwoSpeciesOperator<T>::build(runtime, product.structure));
-  rows_ = std::move(product.rows);
-}
-
-template <class V, class T>
 BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors, Index count) const {
   if (stored_ || count == 0) return vectors;
-  const std::size_t elements = rows_.size() * static_cast<std::size_t>(count);
-  std::vector<T> given(elements), sorted(elements);
-  vectors.get(given.data(), count, count);
-  constexpr std::size_t part = 16384;
-  parallel_for(host_threads(runtime_), static_cast<Index>((rows_.size() + part - 1) / part),
-               [&](Index p, int) {
-                 const std::size_t begin = static_cast<std::size_t>(p) * part,
-                                   end = std::min(begin + part, rows_.size());
-                 for (std::size_t i = begin; i < end; ++i)
-                   std::copy_n(given.data() + i * static_cast<std::size_t>(count), count,
-                               sorted.data() + rows_[i] * count);
-               });
+  std::vector<T> values(static_cast<std::size_t>(vectors.rows() * count));
+  vectors.get(values.data(), count, count);
   BlockVectors<T> result(runtime_, vectors.shared_segments(), count);
   vectors.release();
-  result.set(sorted.data(), count, count);
+  values = free_->by_rows(values, count);
+  result.set(values.data(), count, count);
   return result;
 }
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <tessera/sparse_matrix.hpp>
-#include <tessera/two_species_operator.hpp>
 
 #include "lobpcg_problem.hpp"
 #include "options.hpp"
+#include "shell_model_operator.hpp"
 
 /// A of `tessera lobpcg`.
 namespace tessera::program {
@@ -26,26 +26,26 @@ class ProgramOperator {
   ProgramOperator(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& cut)
       : runtime_(runtime), stored_(new CsbMatrix<V, T>(CsbMatrix<V, T>::build(runtime, rows, cut))) {}
   /// Not stored.
-  ProgramOperator(Runtime& runtime, const SparseGenerator& shell_model);
+  ProgramOperator(Runtime& runtime, const SparseGenerator& shell_model)
+      : runtime_(runtime), free_(new ShellModelOperator<T>(runtime, shell_model)) {}
 
   const SymmetricOperator<T>& get() const {
-    return stored_ ? static_cast<const SymmetricOperator<T>&>(*stored_) : *free_;
+    return stored_ ? static_cast<const SymmetricOperator<T>&>(*stored_) : free_->get();
   }
   /// Null where it is not stored.
   const CsbMatrix<V, T>* stored() const noexcept { return stored_.get(); }
   /// Null where it is stored.
-  const TwoSpeciesOperator<T>* free() const noexcept { return free_.get(); }
+  const TwoSpeciesOperator<T>* free() const noexcept { return free_ ? &free_->get() : nullptr; }
 
   /// In the order of the vectors; collective.
-  std::vector<double> diagonal() const { return stored_ ? stored_->diagonal() : free_->diagonal(); }
+  std::vector<double> diagonal() const { return stored_ ? stored_->diagonal() : free_->get().diagonal(); }
   /// Vectors whose rows are the matrix's, from the first `count` of the operator's; collective.
   BlockVectors<T> by_rows(BlockVectors<T> vectors, Index count) const;
 
  private:
   Runtime& runtime_;
   std::unique_ptr<CsbMatrix<V, T>> stored_;
-  std::unique_ptr<TwoSpeciesOperator<T>> free_;
-  std::vector<Index> rows_;  ///< the matrix's row of each row of the product's
+  std::unique_ptr<ShellModelOperator<T>> free_;
 };
 
 }  // namespace tessera::program

@@ -60,7 +60,7 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
   table.word(
       "--preconditioner", options.preconditioner, {"auto", "none", "jacobi", "fom", "chebyshev"},
       "none, the diagonal, the diagonal tiles by a few steps of FOM, or a polynomial of A; auto: jacobi "
-      "with gd, fom with lobpcg or --steps");
+      "with gd and without a stored matrix, else and with --steps fom");
   table.integer("--steps", options.steps, 1, 32, "of FOM on each tile")
       .chosen("2", 0)
       .needs([=] { return preconditioned_by("fom")() || preconditioned_by("auto")(); },

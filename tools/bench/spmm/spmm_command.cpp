@@ -10,7 +10,6 @@
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/error.hpp>
-#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/output_file.hpp>
 #include <tessera/sparse_matrix.hpp>
 
@@ -221,10 +220,8 @@ class SpmmRunner {
     struct Sums {
       std::vector<double> values, magnitudes;
     };
-    // Each thread has its own sums. Together they use at most a quarter of the memory.
-    const std::size_t fitting = host_memory_limit() / 4 / (2 * sizeof(double) * y.size());
-    const int threads = static_cast<int>(
-        std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(host_threads(runtime_))));
+    // Each thread has its own sums.
+    const int threads = threads_with_bytes(runtime_, 2 * sizeof(double) * y.size());
     std::vector<Sums> of_threads(static_cast<std::size_t>(threads));
     for_stored(*rows_.a, threads, [&](Index row, Index column, double given, int thread) {
       Sums& sums = of_threads[static_cast<std::size_t>(thread)];
@@ -292,10 +289,6 @@ class SpmmRunner {
   BlockVectors<T> x_, y_;
   std::vector<T> host_x_;
 };
-
-}  // namespace
-
-namespace {
 
 /// From records of earlier runs: a table, a picture, a record.
 int compare_speedups(SpmmBenchOptions& options) {
