@@ -325,7 +325,7 @@ class TableMaker {
       add_job(from, first_.local(move.from), strengths(move), static_cast<std::uint32_t>(coupling.row));
     close_run(rows);
     if (split && !others.empty()) {
-      open_run(identity_list(rows, true));
+      open_run(identity_list(rows, true), TwoSpeciesListKind::numbered);
       const std::int64_t first = fields(coupling, n);
       for (const SpeciesMove& move : others)
         add_job(from, first_.local(move.from), first + signed_number(move) * std::int64_t(rows),
@@ -356,7 +356,7 @@ class TableMaker {
     for (const OwnBlock& block : first_blocks_[p]) {
       const std::uint32_t from = pair_of(block.from, n);
       if (block.dense || from == no_number) continue;
-      open_run(identity_list(pair.line_rows, false));
+      open_run(identity_list(pair.line_rows, false), TwoSpeciesListKind::itself);
       for (const SpeciesElement& element :
            first_.elements.of(static_cast<std::size_t>(first_.sectors[p]) + k))
         if (first_.sector_of[element.column] == block.from) {
@@ -373,12 +373,13 @@ class TableMaker {
       close_run(pair.line_rows);
     }
   }
-  void open_run(std::uint32_t list) {
+  void open_run(std::uint32_t list, TwoSpeciesListKind kind = TwoSpeciesListKind::any) {
     const auto jobs = static_cast<std::uint32_t>(tables_.jobs.size());
-    tables_.runs.push_back({list, jobs, jobs});
+    tables_.runs.push_back({list, jobs, jobs, 0, kind});
   }
   void add_job(std::uint32_t pair, std::uint32_t line, std::int64_t values, std::uint32_t places) {
     const TwoSpeciesPair& from = tables_.host.pairs[pair];
+    tables_.runs.back().source_rows = from.line_rows;
     tables_.jobs.push_back(
         {from.first_row + std::int64_t(line) * from.line_rows, values, places, two_species_not_shared});
   }
@@ -391,6 +392,8 @@ class TableMaker {
       tables_.runs.pop_back();
       return;
     }
+    if (run.kind == TwoSpeciesListKind::any && entries >= 2.0 * run.source_rows)
+      run.kind = TwoSpeciesListKind::several;
     products_ += entries * (run.job_end - run.job_begin);
   }
 
@@ -413,8 +416,14 @@ class TableMaker {
 template <class T>
 TwoSpeciesShape TwoSpeciesTables<T>::shape() const noexcept {
   const auto count = [](const auto& items) { return static_cast<std::int64_t>(items.size()); };
-  return {count(lines), count(host.pairs), count(host.blocks), count(runs),  count(batches),
-          count(jobs),  count(begins),     count(entries),     count(values)};
+  TwoSpeciesShape shape{count(lines), count(host.pairs), count(host.blocks), count(runs),  count(batches),
+                        count(jobs),  count(begins),     count(entries),     count(values)};
+  for (const TwoSpeciesPair& pair : host.pairs)
+    shape.line_rows = std::max<std::int64_t>(shape.line_rows, pair.line_rows);
+  for (const TwoSpeciesRun& run : runs)
+    if (run.kind == TwoSpeciesListKind::several)
+      shape.several_rows = std::max<std::int64_t>(shape.several_rows, run.source_rows);
+  return shape;
 }
 
 template <class T>

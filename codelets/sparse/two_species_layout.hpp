@@ -35,9 +35,19 @@ struct TwoSpeciesBlock {
   std::int64_t values;  ///< number of its first value
 };
 
+/// What a list is like, for the kernels that have a shorter way for it.
+enum class TwoSpeciesListKind : std::uint32_t {
+  any,
+  several,   ///< two entries for each source row or more, in the mean
+  itself,    ///< one for each row, itself, with the first value
+  numbered,  ///< the same, with the value of the row's number
+};
+
 struct TwoSpeciesRun {
   std::uint32_t list;  ///< entries of row i of the line: number begins[list + i] to begins[list + i + 1] - 1
   std::uint32_t job_begin, job_end;
+  std::uint32_t source_rows;  ///< of each of the jobs' source lines
+  TwoSpeciesListKind kind;
 };
 
 struct TwoSpeciesJob {
@@ -52,7 +62,7 @@ inline constexpr std::uint32_t two_species_not_shared = 0xffffffff;
 struct TwoSpeciesBatch {
   std::uint32_t job_begin, job_end;
 };
-inline constexpr std::uint32_t two_species_batch_jobs = 256, two_species_batch_values = 3072;
+inline constexpr std::uint32_t two_species_batch_jobs = 256, two_species_batch_values = 2048;
 
 struct TwoSpeciesEntry {
   std::uint32_t row;  ///< of the source line
@@ -63,6 +73,9 @@ struct TwoSpeciesEntry {
 struct TwoSpeciesShape {
   std::int64_t lines = 0, pairs = 0, blocks = 0, runs = 0, batches = 0, jobs = 0, begins = 0, entries = 0,
                values = 0;
+  std::int64_t line_rows = 0;  ///< of the longest line
+  std::int64_t several_rows =
+      0;  ///< the most source rows of a run with a list of that kind; 0: there is none
 };
 
 /// Pointers into the memory of the tables.

@@ -20,19 +20,7 @@ struct Team {
         rows(width < 32 ? 1 : blockDim.x / 32) {}
 };
 
-/// 1 / sqrt(x) to about one unit in the last place, for normal x, without a branch.
-__device__ inline double reciprocal_root(double x) {
-  double y;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  const double error = fma(-x * y, y, 1.0);
-  return fma(y * error, fma(0.375, error, 0.5), y);
-}
-__device__ inline float reciprocal_root(float x) {
-  const float y = rsqrtf(x);
-  return fmaf(0.5f * y, fmaf(-x * y, y, 1.0f), y);
-}
-
-/// 1 / x, likewise.
+/// 1 / x to about one unit in the last place, for normal x.
 __device__ inline double reciprocal(double x) {
   return fast_reciprocal(x);
 }

@@ -64,6 +64,10 @@ void launch_by_iteration(cudaStream_t stream, const EigenBatch<T>& batch, void* 
       {n, batch.uplo == Uplo::upper, device::device_cast(batch.a), batch.lda, batch.stride_a, v, ldv,
        stride_v, space.tau, space.d, space.e, space.exponent, batch.info, space.progress},
       batch.count);
+  if (vectors && n <= batch::small_order)
+    return batch::launch_small_eigen<S>(
+        stream, {n, batch.count, v, ldv, stride_v, space.tau, space.d, space.e, space.exponent, batch.info,
+                 batch.w, batch.stride_w, z, batch.ldz, batch.stride_z});
   if (vectors) batch::launch_form_q<S>(stream, n, batch.count, v, ldv, stride_v, space.tau, space.x);
   constexpr int parts = is_complex<T> ? 2 : 1;
   for (int round = 1; round <= batch::rounds; ++round) {

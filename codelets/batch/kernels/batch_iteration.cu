@@ -8,119 +8,6 @@ namespace tessera::detail::kernels::batch {
 
 namespace {
 
-template <class R>
-constexpr R unit = sizeof(R) == 8 ? R(0x1p-53) : R(0x1p-24);
-/// A rotation is not made from squares below this; off-diagonal elements of that size beside a matrix of size
-/// one are dropped.
-template <class R>
-constexpr R smallest_sum = sizeof(R) == 8 ? R(1e-290) : R(1e-32);
-
-/// T of a lane, in shared memory: its elements i lie at i `lanes`.
-template <class R>
-struct Tridiagonal {
-  R *d, *e;
-  int lanes, n;
-  __device__ bool negligible(R beside, R above, R below) const {
-    return fabs(beside) <= unit<R> * (fabs(above) + fabs(below)) || fabs(beside) < unit<R> * unit<R>;
-  }
-  __device__ bool negligible(int i) const {
-    return negligible(e[i * lanes], d[i * lanes], d[(i + 1) * lanes]);
-  }
-};
-
-/// One implicit QL sweep with Wilkinson's shift over the rows [low, high]. Rotations go to `to` if they are
-/// stored. Returns the row from which they begin: low, or a larger one where the sweep has met a zero. *split
-/// becomes the first row above low whose off-diagonal element is negligible, if there is one before high.
-/// Source: EISPACK imtql2.
-template <class R, bool store>
-__device__ int ql_sweep(const Tridiagonal<R>& t, int low, int high, Rotation<R>* to, int* split) {
-  const int lanes = t.lanes;
-  R* d = t.d + high * lanes;  // of row i + 1
-  R* e = t.e + high * lanes;
-  const R d_low = t.d[low * lanes], e_low = t.e[low * lanes];
-  R g = (t.d[(low + 1) * lanes] - d_low) / (2 * e_low);
-  const R root = sqrt(g * g + 1);
-  R above = *d, s = 1, c = 1, p = 0, final_below = 0;  // above: d of row i + 1 before the rotation
-  g = above - d_low + e_low / (g + copysign(root, g));
-  R next_d = d[-lanes], next_e = e[-lanes];
-  int first_split = high;
-  for (int i = high - 1; i >= low; --i) {
-    const R d_i = next_d, e_i = next_e;
-    const int ahead = i > low ? 2 * lanes : lanes;
-    next_d = d[-ahead];
-    next_e = e[-ahead];
-    const R f = s * e_i, b = c * e_i;
-    const R square = fma(f, f, g * g);
-    if (square < smallest_sum<R>) {
-      *d = above - p;
-      *e = 0;
-      t.e[high * lanes] = 0;
-      return i + 1;
-    }
-    const R inverse = reciprocal_root(square);
-    s = f * inverse;
-    c = g * inverse;
-    const R r = square * inverse, twice = 2 * b;
-    g = above - p;
-    above = d_i;
-    const R x = fma(d_i - g, s, c * twice);
-    p = s * x;
-    const R final_d = g + p;
-    g = fma(c, x, -b);
-    *d = final_d;
-    *e = r;
-    first_split = i + 1 < high && t.negligible(r, final_d, final_below) ? i + 1 : first_split;
-    final_below = final_d;
-    d -= lanes;
-    e -= lanes;
-    if constexpr (store) *to++ = {c, s};
-  }
-  *d = above - p;
-  *e = g;
-  t.e[high * lanes] = 0;
-  *split = first_split;
-  return low;
-}
-
-/// All eigenvalues from progress->row on, until the space for rotations is full. Returns whether all are
-/// found. All lanes of a warp call it, those without a matrix with open == false, and begin each sweep
-/// together.
-template <class R, bool store>
-__device__ bool find_values(const Tridiagonal<R>& t, bool open, Progress& progress, Rotation<R>* rotations,
-                            Sweep* sweeps) {
-  const int n = t.n, last = n - 1;
-  const int space = static_cast<int>(rotation_space(n)), sweep_limit = static_cast<int>(sweep_space(n));
-  int low = progress.row, tries = progress.tries, high = 0, used = 0, count = 0;
-  while (true) {
-    while (open && low < last && high <= low) {
-      for (high = low; high < last && !t.negligible(high);) ++high;
-      if (high > low) break;
-      ++low;
-      tries = 0;
-    }
-    open = open && low < last && tries < max_tries &&
-           (!store || (used + high - low <= space && count < sweep_limit));
-    if (!__any_sync(~0u, open)) break;
-    if (open) {
-      int split = high;
-      const int begin = ql_sweep<R, store>(t, low, high, rotations + used, &split);
-      if (store && begin < high) {
-        sweeps[count++] = {static_cast<std::int16_t>(begin), static_cast<std::int16_t>(high), used};
-        used += high - begin;
-      }
-      ++tries;
-      high = begin > low ? 0 : split;  // 0: look for it
-      if (begin == low && t.negligible(low)) {
-        ++low;
-        tries = 0;
-      }
-    }
-    __syncwarp();
-  }
-  progress = {low, tries, count, 0};
-  return low >= last;
-}
-
 /// The places of the n values d[i lanes] in ascending order, and the values themselves. One warp.
 template <class R>
 __device__ void store_values(const Tridiagonal<R>& t, bool good, int exponent, R* w, int* place) {
@@ -159,9 +46,14 @@ __global__ void __launch_bounds__(32) iteration_kernel(Iteration<R> iteration, i
   __syncwarp();
   const Index matrix = first + min(lane, matrices - 1);
   const int mine = min(lane, lanes - 1);
-  const bool found = find_values<R, store>({d + mine, e + mine, lanes, n}, open, progress,
-                                           iteration.rotations + (store ? matrix * rotation_space(n) : 0),
-                                           iteration.sweeps + (store ? matrix * sweep_space(n) : 0));
+  const Tridiagonal<R> own{d + mine, e + mine, lanes, n};
+  bool found = false;
+  if constexpr (store)
+    found =
+        find_values(own, open, progress, StoredRotations<R>{iteration.rotations + matrix * rotation_space(n)},
+                    iteration.sweeps + matrix * sweep_space(n));
+  else
+    found = find_values(own, open, progress, NoRotations<R>{}, nullptr);
   if (open) {
     const bool failed = !found && (round == rounds || progress.tries == max_tries);
     if (failed) iteration.info[matrix] = progress.row + 1;

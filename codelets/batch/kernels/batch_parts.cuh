@@ -8,6 +8,7 @@
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/codelets/common/device_warp.cuh>
+#include <tessera/codelets/common/tridiagonal_ql.cuh>
 
 struct cublasContext;  // cublasHandle_t points to it
 
@@ -16,37 +17,11 @@ namespace tessera::detail::kernels::batch {
 
 using namespace device;
 
-/// A QL sweep over the rows [low, high]: the rotation of rows i and i + 1 is number first + high - 1 - i of
-/// its matrix, low <= i < high.
-struct Sweep {
-  std::int16_t low, high;
-  std::int32_t first;
-};
+inline constexpr int rounds = 3;
 
-/// A plane rotation: (x, y) -> (c x - s y, s x + c y) for columns i and i + 1.
-template <class R>
-struct alignas(2 * sizeof(R)) Rotation {
-  R c, s;
-};
-
-/// How far the QL method is with a matrix. It stops when the space for rotations is full, and goes on in the
-/// next round.
-struct Progress {
-  std::int32_t row;     ///< eigenvalues below are found
-  std::int32_t tries;   ///< sweeps for this one
-  std::int32_t sweeps;  ///< stored in this round
-  std::int32_t ended;   ///< the round in which the matrix was finished, from 1; 0: not yet
-};
-
-inline constexpr int rounds = 3, max_tries = 60;
-
-/// Rotations and sweeps of a matrix in a round: on the average 0.85 n^2 and 1.7 n are needed in all.
-__host__ __device__ constexpr Index rotation_space(Index n) {
-  return n * n + n * n / 4 + 4 * n;
-}
-__host__ __device__ constexpr Index sweep_space(Index n) {
-  return 3 * n + 8;
-}
+/// Up to this order a group of lanes makes the rotations of a matrix and applies them at once, to Q that it has formed:
+/// where one lane makes them for another kernel, it waits for its own stores.
+inline constexpr int small_order = 16;
 
 /// The work space of a batch with the QL method.
 template <class S>
@@ -68,12 +43,13 @@ struct Work {
       pointer = reinterpret_cast<X*>(static_cast<char*>(memory) + at);
       at += (static_cast<std::size_t>(each * count) * sizeof(X) + 255) / 256 * 256;
     };
-    take(x, matrices ? n * n : 0);
+    take(x, matrices && !(vectors && n <= small_order) ? n * n : 0);
     take(tau, n);
     take(d, n);
     take(e, n);
-    take(rotations, vectors ? rotation_space(n) : 0);
-    take(sweeps, vectors ? sweep_space(n) : 0);
+    const bool stored = vectors && n > small_order;
+    take(rotations, stored ? rotation_space(n) : 0);
+    take(sweeps, stored ? sweep_space(n) : 0);
     take(place, n);
     take(exponent, 1);
     take(progress, 1);
@@ -104,6 +80,8 @@ struct Reduction {
   Real<S>*d, *e;
   int *exponent, *info;
   Progress* progress;  ///< (W) or null
+  int first =
+      0;  ///< columns before are reduced, and the rest of A is in v: of launch_reduction's in shared memory
 };
 /// A = 2^exponent Q T Q^H with Q = H_0 H_1 ..., H_j = I - tau_j v_j v_j^H, v_j zero above row j + 1 and 1
 /// there (both are stored). d and e: T, zeros where A is not finite.
@@ -158,6 +136,26 @@ struct Rotating {
 /// ascending order go to z.
 template <class R>
 void launch_rotations(cudaStream_t stream, const Rotating<R>& rotating, int round);
+
+/// Matrices of order up to small_order after the reduction.
+template <class S>
+struct SmallEigen {
+  int n;
+  Index count;
+  const S* v;  ///< of the reduction; may be z
+  Index ldv, stride_v;
+  const S* tau;
+  const Real<S>*d, *e;
+  const int* exponent;
+  int* info;
+  Real<S>* w;
+  Index stride_w;
+  S* z;
+  Index ldz, stride_z;
+};
+/// Q, and the QL method with it: w and z.
+template <class S>
+void launch_small_eigen(cudaStream_t stream, const SmallEigen<S>& problem);
 
 /// Lets a kernel have so much dynamic shared memory beside at most 2 KB of its own.
 template <class Kernel>

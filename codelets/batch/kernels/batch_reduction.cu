@@ -55,13 +55,16 @@ __global__ void __launch_bounds__(max_reduction_threads)
   extern __shared__ __align__(16) unsigned char reduction_memory[];
   __shared__ ReductionShared<R> shared[32 / width];
   const Team<width> team;
-  const int n = reduction.n, lane = team.lane, number = width < 32 ? threadIdx.x / width : 0;
+  // Of the rows and columns that are left.
+  const int before = reduction.first, n = reduction.n - before, lane = team.lane,
+            number = width < 32 ? threadIdx.x / width : 0;
   const Index task = Index(blockIdx.x) * (32 / width) + number, matrix = min(task, count - 1);
   const bool writes = task < count;
   const int block_ld = n | 1;
   S* v = reinterpret_cast<S*>(reduction_memory) + number * (4 * n + (in_shared ? n * block_ld : 0));
   S *w = v + n, *u = w + n, *y = u + n;
-  S* const stored = reduction.v ? reduction.v + matrix * reduction.stride_v : nullptr;
+  S* const stored =
+      reduction.v ? reduction.v + matrix * reduction.stride_v + before * (reduction.ldv + 1) : nullptr;
   S* const in_block = y + n;
   const auto column = [&](int c) {
     if constexpr (in_shared)
@@ -69,13 +72,18 @@ __global__ void __launch_bounds__(max_reduction_threads)
     else
       return stored + c * reduction.ldv;
   };
-  const int power = load_scaled<width>(reduction, reduction.a + matrix * reduction.stride_a, column(0),
-                                       in_shared ? Index(block_ld) : reduction.ldv, shared[number]);
-  if (team.thread == 0 && writes) {
-    const int bad = shared[number].first_bad;
-    reduction.exponent[matrix] = power;
-    reduction.info[matrix] = bad < n ? -(bad + 1) : 0;
-    if (reduction.progress) reduction.progress[matrix] = {0, 0, 0, 0};
+  if (before > 0) {
+    for (int c = team.row; c < n; c += team.rows)
+      for (int r = lane; r < n; r += width) column(c)[r] = stored[r + c * reduction.ldv];
+  } else {
+    const int power = load_scaled<width>(reduction, reduction.a + matrix * reduction.stride_a, column(0),
+                                         in_shared ? Index(block_ld) : reduction.ldv, shared[number]);
+    if (team.thread == 0 && writes) {
+      const int bad = shared[number].first_bad;
+      reduction.exponent[matrix] = power;
+      reduction.info[matrix] = bad < n ? -(bad + 1) : 0;
+      if (reduction.progress) reduction.progress[matrix] = {0, 0, 0, 0};
+    }
   }
   for (int r = team.thread; r < n; r += team.threads) v[r] = w[r] = S(0);
   __syncthreads();
@@ -98,15 +106,17 @@ __global__ void __launch_bounds__(max_reduction_threads)
       tau = 0;
       if (j + 1 < n) tau = make_reflector<width>(j + 1, n, x, u, &beta);
       if (lane == 0 && writes) {
-        reduction.d[matrix * n + j] = real(x[j]);
-        reduction.e[matrix * n + j] = beta;
-        reduction.tau[matrix * n + j] = tau;
+        const Index place = matrix * reduction.n + before + j;
+        reduction.d[place] = real(x[j]);
+        reduction.e[place] = beta;
+        reduction.tau[place] = tau;
       }
     }
     __syncthreads();
     if (j + 1 == n) break;
     if (stored && writes)
-      for (int r = team.thread; r < n; r += team.threads) stored[r + j * reduction.ldv] = r > j ? u[r] : S(0);
+      for (int r = team.thread - before; r < n; r += team.threads)
+        stored[r + j * reduction.ldv] = r > j ? u[r] : S(0);
     update_and_multiply<width>(j + 1, n, column, v, w, u, y);
     __syncthreads();
     S* const old_v = v;
@@ -119,7 +129,7 @@ __global__ void __launch_bounds__(max_reduction_threads)
 
 template <class S>
 void launch_reduction(cudaStream_t stream, const Reduction<S>& reduction, Index count) {
-  const int n = reduction.n;
+  const int n = reduction.n - reduction.first;
   const bool in_shared = reduced_in_shared<S>(n);
   const std::size_t bytes = reduction_shared_bytes<S>(n, in_shared);
   const unsigned warps = n <= 32 ? 1 : n <= 48 ? 2 : n <= 80 ? 4 : n <= 112 ? 8 : 16;

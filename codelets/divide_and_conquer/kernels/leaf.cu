@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/common/tridiagonal_ql.cuh>
 #include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
@@ -14,67 +15,10 @@ using divide_and_conquer::ForestScratch;
 using divide_and_conquer::MergeBatch;
 using divide_and_conquer::MergeHeader;
 
-constexpr int largest_piece = static_cast<int>(divide_and_conquer::largest_piece), piece_warps = 4,
-              max_sweeps = 60;
+constexpr int largest_piece = static_cast<int>(divide_and_conquer::largest_piece), piece_warps = 4;
 constexpr int piece_stride = largest_piece + 1;
 
 // ---- pieces -------------------------------------------------------------------------------------------
-
-/// Eigenvalues (d) and eigenvectors (row `lane` of z) of a tridiagonal matrix of order n <= 32 in shared
-/// memory by the implicit QL method, by one warp; all lanes do the same scalar steps. e[i] lies between rows
-/// i and i + 1. Returns false if it does not converge.
-/// Source: EISPACK imtql2 (Dubrulle, Martin & Wilkinson 1968).
-__device__ bool implicit_ql(int n, double* d, double* e, double* z) {
-  const int lane = threadIdx.x % 32;
-  for (int l = 0; l < n; ++l) {
-    for (int sweep = 0;; ++sweep) {
-      int m = l;
-      for (; m + 1 < n; ++m) {
-        const double size = fabs(d[m]) + fabs(d[m + 1]);
-        if (fabs(e[m]) <= 0x1p-53 * size) break;
-      }
-      if (m == l) break;
-      if (sweep == max_sweeps) return false;
-      double g = (d[l + 1] - d[l]) / (2 * e[l]);
-      double r = sqrt(g * g + 1);
-      g = d[m] - d[l] + e[l] / (g + copysign(r, g));
-      double s = 1, c = 1, p = 0, d_above = d[m];
-      int i = m - 1;
-      for (; i >= l; --i) {
-        const double f = s * e[i], b = c * e[i];
-        r = sqrt(f * f + g * g);
-        __syncwarp();
-        e[i + 1] = r;
-        if (r == 0) {
-          __syncwarp();
-          d[i + 1] = d_above - p;
-          e[m] = 0;
-          __syncwarp();
-          break;
-        }
-        const double inverse = 1 / r;
-        s = f * inverse;
-        c = g * inverse;
-        g = d_above - p;
-        d_above = d[i];
-        r = (d_above - g) * s + 2 * c * b;
-        p = s * r;
-        d[i + 1] = g + p;
-        g = c * r - b;
-        const double high = z[(i + 1) * piece_stride + lane], low = z[i * piece_stride + lane];
-        z[(i + 1) * piece_stride + lane] = s * low + c * high;
-        z[i * piece_stride + lane] = c * low - s * high;
-      }
-      __syncwarp();
-      if (i >= l) continue;  // r vanished
-      d[l] = d_above - p;
-      e[l] = g;
-      e[m] = 0;
-      __syncwarp();
-    }
-  }
-  return true;
-}
 
 /// Solves the pieces, one a warp: spectra, and the diagonal blocks of `q` if it is not null (see TreeMatrix).
 __global__ void __launch_bounds__(32 * piece_warps)
@@ -105,7 +49,10 @@ __global__ void __launch_bounds__(32 * piece_warps)
   }
   for (int i = 0; i < n; ++i) z[i * piece_stride + lane] = i == lane ? 1.0 : 0.0;
   __syncwarp();
-  const bool good = __all_sync(~0u, finite) && implicit_ql(n, d, e, z);
+  Progress progress{0, 0, 0, 0};
+  const bool good = __all_sync(~0u, finite) &&
+                    find_values(Tridiagonal<double>{d, e, 1, n}, true, progress,
+                                AppliedRotations<double, piece_stride, 1>{z + lane, ~0u}, nullptr);
   if (!good && lane == 0 && leaves.failure)
     leaves.failure[tree * leaves.failure_stride] = tree * forest.stride + 1;
   __syncwarp();

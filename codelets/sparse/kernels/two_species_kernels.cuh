@@ -77,7 +77,7 @@ template <class T>
 __device__ void load_batch(const TwoSpeciesView<T>& tables, const TwoSpeciesSources<T>& x,
                            const TwoSpeciesBatch& batch, TwoSpeciesSource<T>* sources, T* shared_values) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  for (std::uint32_t j = batch.job_begin + warp; j < batch.job_end; j += two_species_threads / 32) {
+  for (std::uint32_t j = batch.job_begin + warp; j < batch.job_end; j += blockDim.x / 32) {
     const TwoSpeciesJob job = tables.jobs[j];
     const T* values = tables.values + job.values;
     if (job.shared != two_species_not_shared) {
