@@ -175,7 +175,7 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
           fmt::format("at most the block's {}", vectors));
   require(o.tolerance >= 0 && std::isfinite(o.tolerance), "tolerance", fmt::format("{}", o.tolerance),
           "at least 0, finite");
-  if (o.tolerance == 0) o.tolerance = sizeof(T) == 4 ? 1e-4 : 1e-8;
+  if (o.tolerance == 0) o.tolerance = sizeof(RealOf<T>) == 4 ? 1e-4 : 1e-8;
   require(o.iterations >= 0, "iterations", fmt::format("{}", o.iterations), "at least 0");
 }
 
@@ -255,9 +255,9 @@ LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& pr
   return resolved;
 }
 
-template std::uint64_t problem_hash(const LobpcgProblem<float>&, const LobpcgOptions&);
-template std::uint64_t problem_hash(const LobpcgProblem<double>&, const LobpcgOptions&);
-template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
-template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
+#define TESSERA_INSTANTIATE(T)                                                        \
+  template std::uint64_t problem_hash(const LobpcgProblem<T>&, const LobpcgOptions&); \
+  template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<T>&, const LobpcgOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail
