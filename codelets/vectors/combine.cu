@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(threads) combine_kernel(const __grid_constant_
   }
 }
 
-/// Of more columns than the warps' tiles and C leave memory for: a thread block takes wide_rows rows at a time, of which
-/// each warp computes every eighth tile's columns, and C comes from the caches, once for all of these rows.
+/// Of more columns than the warps' tiles and C leave memory for: a thread block takes wide_rows rows at a time, of
+/// which each warp computes every eighth tile's columns, and C comes from the caches, once for all of these rows.
 constexpr int wide_rows = 64, wide_depth = 4 * max_real_columns, wide_across = 2 * max_real_columns / 8;
 
 template <class T>

@@ -10,8 +10,8 @@ namespace tessera::detail {
 
 /// Linear combinations of blocks of row-major vectors, of one segment of rows, in one pass:
 ///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C,                                           [2 i o a row]
-/// of complex vectors their real columns (columns.hpp), twice as many, where the real C has four numbers for each complex
-/// one,
+/// of complex vectors their real columns (columns.hpp), twice as many, where the real C has four numbers for each
+/// complex one,
 /// row by row, so that outputs may lie in the inputs' memory: [X P] := [X W P] C is one task. A copy of
 /// columns, their scaling, a projection W := (W - Z S) inv(R) are combinations, too.
 /// | operand | mode         | shape                        | what                                        |

@@ -62,8 +62,8 @@ void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
 /// All pointers are device memory; everything is enqueued on the stream.
 namespace device {
 
-/// g := [L_0 ...]^T [R_0 ...], column-major, ld = l: tensor cores, thread blocks' sums, then their sum. More than 96 x 64
-/// inner products take several launches.
+/// g := [L_0 ...]^T [R_0 ...], column-major, ld = l: tensor cores, thread blocks' sums, then their sum. More than
+/// 96 x 64 inner products take several launches.
 /// @param parts device memory for gram_parts gram_launch(l r) numbers
 template <class T>
 void launch_gram(CUstream_st* stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,

@@ -20,6 +20,7 @@
 #include "lobpcg_check.hpp"
 #include "lobpcg_operator.hpp"
 #include "lobpcg_problem.hpp"
+#include "lobpcg_table.hpp"
 #include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
@@ -44,28 +45,6 @@ LobpcgNorm norm_of(const std::string& name) {
   return name == "backward"   ? LobpcgNorm::backward
          : name == "relative" ? LobpcgNorm::relative
                               : LobpcgNorm::absolute;
-}
-
-/// Shares of multiplications, preconditioner, dense computations and waiting in the total time, in
-/// percent.
-std::string shares(const LobpcgStep& step) {
-  const double whole = std::max(step.seconds, 1e-12) / 100;
-  return fmt::format("{:>5.0f}{:>6.0f}{:>6.0f}{:>6.0f}", step.multiply_seconds / whole,
-                     step.preconditioner_seconds / whole, step.dense_seconds / whole,
-                     step.waiting_seconds / whole);
-}
-
-/// Prints one row of the table of iterations, and the heading before the first row.
-void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
-  if (step.iteration == 0)
-    say(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
-        "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
-  std::string values;
-  for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
-    values += fmt::format("{:<14.8g}", step.values[j]);
-  say(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged, step.largest_residual,
-      values, step.seconds, shares(step));
-  std::fflush(to);
 }
 
 template <class T>
@@ -143,7 +122,7 @@ class LobpcgRun {
   void require_room() const {
     const double order = static_cast<double>(rows_.a->order());
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = rows_.a->order()}, sized);
+    choose_sizes(runtime_, {.n = rows_.a->order(), .wide_bytes = wide_bytes}, sized);
     double needed = 0;
     if (!runtime_.any_gpus())
       needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
@@ -160,7 +139,10 @@ class LobpcgRun {
   /// The method and the preconditioner that stand for `auto`.
   void choose_method() {
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = a_->get().order(), .stored_entries = a_->get().stored_entries()}, sized);
+    choose_sizes(
+        runtime_,
+        {.n = a_->get().order(), .stored_entries = a_->get().stored_entries(), .wide_bytes = wide_bytes},
+        sized);
     solve_.method = sized.method;
     sizes_ = {sized.block, sized.basis};
     // A deep basis makes up for what the tiles know beyond the diagonal.
@@ -272,7 +254,7 @@ class LobpcgRun {
     RunRecord run = session_.end_run(result.statistics);
     if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
     result.vectors = a_->by_rows(std::move(result.vectors), static_cast<Index>(result.values.size()));
-    set_stages(run, result);
+    set_stages(run, result.history);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
     std::vector<double> reference;
@@ -336,26 +318,6 @@ class LobpcgRun {
     against = reference.empty() ? peer_->name() : fmt::format("{} and {}", against, peer_->name());
     reference.insert(reference.end(), values.begin() + static_cast<std::ptrdiff_t>(reference.size()),
                      values.end());
-  }
-
-  /// Replaces the stages' times by the times of each kind of work on this rank, from the solver's
-  /// last step. The task counts of the stages are kept.
-  static void set_stages(RunRecord& run, const LobpcgResult<T>& result) {
-    if (result.history.empty()) return;
-    const std::vector<StageRecord> counted = std::exchange(run.stages, {});
-    const LobpcgStep& last = result.history.back();
-    const auto add = [&](const char* name, double seconds) {
-      const auto known = std::find_if(counted.begin(), counted.end(),
-                                      [&](const StageRecord& stage) { return stage.name == name; });
-      StageRecord stage = known == counted.end() ? StageRecord{} : *known;
-      stage.name = name;
-      stage.seconds = seconds;
-      run.stages.push_back(stage);
-    };
-    add("multiply", last.multiply_seconds);
-    add("preconditioner", last.preconditioner_seconds);
-    add("dense", last.dense_seconds);
-    add("waiting", last.waiting_seconds);
   }
 
   /// The vectors of X; of pairs in groups those of the block.
@@ -485,6 +447,7 @@ class LobpcgRun {
   }
 
   static constexpr bool single = sizeof(RealOf<T>) == 4;
+  static constexpr std::size_t wide_bytes = sizeof(double) * (is_complex<T> ? 2 : 1);
   const LobpcgProgramOptions& options_;
   const SparseSource source_;
   Session& session_;

@@ -66,8 +66,8 @@ module tessera_operators
     real(dp), allocatable :: b_norm          !< about x^H B x / x^H x
   end type
 
-  !> operator_from_csr(a, begin, column, values, uplo, scalar_type, storage, like, runtime, status): from compressed rows,
-  !> counted from 1, that every rank has: row i has the entries begin(i) to begin(i + 1) - 1. values: real(8) of a
+  !> operator_from_csr(a, begin, column, values, uplo, scalar_type, storage, like, runtime, status): from compressed
+  !> rows, counted from 1, that every rank has: row i has the entries begin(i) to begin(i + 1) - 1. values: real(8) of a
   !> symmetric matrix, complex(8) of a Hermitian one. Collective.
   !> uplo: 'A', the default: both triangles are given; 'L' or 'U': one is.
   !> scalar_type: of vectors: 'd', the default, or 's'; of complex values 'z', the default, or 'c'.
@@ -76,8 +76,8 @@ module tessera_operators
   interface operator_from_csr
     module procedure from_real_csr, from_complex_csr
   end interface
-  !> operator_from_coordinates(a, order, row, column, values, uplo, scalar_type, storage, like, runtime, status): the same
-  !> from coordinates, counted from 1.
+  !> operator_from_coordinates(a, order, row, column, values, uplo, scalar_type, storage, like, runtime, status): the
+  !> same from coordinates, counted from 1.
   interface operator_from_coordinates
     module procedure from_real_coordinates, from_complex_coordinates
   end interface
@@ -213,7 +213,8 @@ contains
   end subroutine
 
   !> From a Matrix Market file, symmetric, Hermitian or general.
-  !> @param scalar_type of vectors: 'd', the default, 's', 'c' or 'z'; a file of complex numbers needs one of the last two
+  !> @param scalar_type of vectors: 'd', the default, 's', 'c' or 'z'; a file of complex numbers needs one of the last
+  !> two
   subroutine operator_from_matrix_market(a, path, scalar_type, storage, like, runtime, status)
     type(linear_operator), intent(inout) :: a
     character(*), intent(in) :: path
