@@ -17,12 +17,14 @@ using namespace tessera::c_interface;
 
 namespace {
 
-template <class T, class V>
+/// R: of the parts of stored values.
+template <class T, class R>
 TypedOperator<T> stored(Runtime& runtime, std::shared_ptr<const SymmetricRows> rows,
                         const SymmetricRows* like) {
+  using V = WithParts<T, R>;
   auto matrix = std::make_shared<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime, *rows, {.like = like}));
   TypedOperator<T> made{.linear = matrix, .rows = std::move(rows)};
-  if constexpr (std::is_same_v<V, float>)
+  if constexpr (std::is_same_v<R, float>)
     made.stored_float = matrix;
   else
     made.stored_double = matrix;
@@ -42,13 +44,12 @@ int make_matrix(tessera_runtime* runtime, int type, int storage, const tessera_o
       if (!cut) throw InvalidArgument("like", "an operator of functions", "a matrix");
     }
     auto rows = std::make_shared<CoordinateRows>(read());
-    for_real_type(type, [&](auto t) {
-      using T = typename decltype(t)::type;
-      for_real_type(storage, [&](auto v) {
-        if constexpr (std::is_same_v<T, float> && std::is_same_v<typename decltype(v)::type, double>)
-          throw InvalidArgument("storage", "TESSERA_DOUBLE", "TESSERA_FLOAT for vectors in float");
+    for_type(type, [&]<class T>(std::type_identity<T>) {
+      for_real_type(storage, [&]<class R>(std::type_identity<R>) {
+        if constexpr (sizeof(R) > sizeof(RealOf<T>))
+          throw InvalidArgument("storage", "TESSERA_DOUBLE", "TESSERA_FLOAT for vectors in single precision");
         else
-          *result = new tessera_operator{stored<T, typename decltype(v)::type>(on, rows, cut), &on};
+          *result = new tessera_operator{stored<T, R>(on, rows, cut), &on};
       });
     });
   });
@@ -61,28 +62,40 @@ std::span<const X> array_of(const X* values, Index count, std::string_view name)
   return {values, static_cast<std::size_t>(count)};
 }
 
+bool is_complex_type(int type) {
+  return for_type(type, [](auto t) { return is_complex<typename decltype(t)::type>; });
+}
+
 }  // namespace
 
 int tessera_operator_from_csr(tessera_runtime* runtime, int type, int storage, tessera_index order,
-                              const tessera_index* begins, const tessera_index* columns, const double* values,
+                              const tessera_index* begins, const tessera_index* columns, const void* values,
                               int uplo, const tessera_operator* like, tessera_operator** result) {
   return make_matrix(runtime, type, storage, like, result, [&] {
     if (order < 0) throw InvalidArgument("order", std::to_string(order), "at least 0");
     const auto begin = array_of(begins, order + 1, "begins");
-    return CoordinateRows::from_compressed_rows(order, begin, array_of(columns, begin.back(), "columns"),
-                                                array_of(values, begin.back(), "values"),
-                                                uplo_of(uplo, true));
+    const auto made = [&]<class X>(const X* numbers) {
+      return CoordinateRows::from_compressed_rows(order, begin, array_of(columns, begin.back(), "columns"),
+                                                  array_of(numbers, begin.back(), "values"),
+                                                  uplo_of(uplo, true));
+    };
+    return is_complex_type(type) ? made(static_cast<const std::complex<double>*>(values))
+                                 : made(static_cast<const double*>(values));
   });
 }
 
 int tessera_operator_from_coordinates(tessera_runtime* runtime, int type, int storage, tessera_index order,
                                       tessera_index entries, const tessera_index* rows,
-                                      const tessera_index* columns, const double* values, int uplo,
+                                      const tessera_index* columns, const void* values, int uplo,
                                       const tessera_operator* like, tessera_operator** result) {
   return make_matrix(runtime, type, storage, like, result, [&] {
-    return CoordinateRows::from_coordinates(order, array_of(rows, entries, "rows"),
-                                            array_of(columns, entries, "columns"),
-                                            array_of(values, entries, "values"), uplo_of(uplo, true));
+    const auto made = [&]<class X>(const X* numbers) {
+      return CoordinateRows::from_coordinates(order, array_of(rows, entries, "rows"),
+                                              array_of(columns, entries, "columns"),
+                                              array_of(numbers, entries, "values"), uplo_of(uplo, true));
+    };
+    return is_complex_type(type) ? made(static_cast<const std::complex<double>*>(values))
+                                 : made(static_cast<const double*>(values));
   });
 }
 
@@ -99,7 +112,7 @@ int tessera_operator_create(tessera_runtime* runtime, int type, tessera_index or
     required(result, "result") = nullptr;
     Runtime& on = runtime_of(runtime);
     if (!host && !device) throw InvalidArgument("host", "null", "a function for the host or for GPUs");
-    for_real_type(type, [&](auto t) {
+    for_type(type, [&](auto t) {
       using T = typename decltype(t)::type;
       UserFunction<T> on_host;
       if (host)

@@ -10,24 +10,34 @@
 /// What the handles of operators and preconditioners hold.
 namespace tessera::c_interface {
 
+/// T's number with parts of R.
+template <class T, class R>
+using WithParts = std::conditional_t<is_complex<T>, std::complex<R>, R>;
+
 /// An operator on vectors of T. Matrices know their diagonals and how to make an operator's FOM preconditioner.
 template <class T>
 struct TypedOperator {
   std::shared_ptr<SymmetricOperator<T>> linear{};
   std::shared_ptr<const SymmetricRows> rows{};  ///< of a matrix: for `like`
-  std::shared_ptr<CsbMatrix<float, T>> stored_float{};
-  std::shared_ptr<CsbMatrix<double, T>> stored_double{};
+  std::shared_ptr<CsbMatrix<WithParts<T, float>, T>> stored_float{};
+  std::shared_ptr<CsbMatrix<WithParts<T, double>, T>>
+      stored_double{};  ///< not of vectors in single precision
 };
 
 }  // namespace tessera::c_interface
 
 struct tessera_operator {
-  std::variant<tessera::c_interface::TypedOperator<float>, tessera::c_interface::TypedOperator<double>> typed;
+  std::variant<tessera::c_interface::TypedOperator<float>, tessera::c_interface::TypedOperator<double>,
+               tessera::c_interface::TypedOperator<std::complex<float>>,
+               tessera::c_interface::TypedOperator<std::complex<double>>>
+      typed;
   tessera::Runtime* runtime;
 };
 struct tessera_preconditioner {
   std::variant<std::shared_ptr<tessera::Preconditioner<float>>,
-               std::shared_ptr<tessera::Preconditioner<double>>>
+               std::shared_ptr<tessera::Preconditioner<double>>,
+               std::shared_ptr<tessera::Preconditioner<std::complex<float>>>,
+               std::shared_ptr<tessera::Preconditioner<std::complex<double>>>>
       typed;
 };
 

@@ -27,7 +27,7 @@ Options common(const tessera_preconditioner_options& given) {
 template <class T, class Work>
 std::shared_ptr<Preconditioner<T>> of_matrix(const TypedOperator<T>& a, const Work& work) {
   if (a.stored_float) return work(*a.stored_float);
-  if constexpr (std::is_same_v<T, double>)  // vectors in float have no matrices in double
+  if constexpr (sizeof(RealOf<T>) == sizeof(double))  // single precision has no matrices in double
     if (a.stored_double) return work(*a.stored_double);
   throw InvalidArgument("a", "an operator of functions", "a matrix");
 }
@@ -94,7 +94,7 @@ int tessera_preconditioner_create(tessera_runtime* runtime, int type, tessera_pr
     required(result, "result") = nullptr;
     Runtime& on = runtime_of(runtime);
     if (!host && !device) throw InvalidArgument("host", "null", "a function for the host or for GPUs");
-    for_real_type(type, [&](auto t) {
+    for_type(type, [&](auto t) {
       using T = typename decltype(t)::type;
       PreconditionRows<T> on_host;
       if (host)

@@ -138,7 +138,7 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
   });
 }
 
-template class ChebyshevPreconditioner<float>;
-template class ChebyshevPreconditioner<double>;
+#define TESSERA_INSTANTIATE(T) template class ChebyshevPreconditioner<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

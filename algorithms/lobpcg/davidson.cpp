@@ -169,7 +169,7 @@ template <class T>
 void DavidsonLoop<T>::select(const BlockVectors<T>& block, const std::vector<Index>& columns) {
   const auto count = static_cast<Index>(columns.size()), all = columns.back() + 1;
   if (count == all) return;
-  SmallMatrix c(all, count);
+  SmallOf<T> c(all, count);
   for (Index j = 0; j < count; ++j) c(columns[static_cast<std::size_t>(j)], j) = 1;
   const BlockColumns<T> from{&block, 0, all}, to{&block, 0, count};
   on_.tasks.combine({&from, 1}, {&to, 1}, c);
@@ -272,7 +272,8 @@ LobpcgResult<T> solve_davidson(Runtime& runtime, const LobpcgProblem<T>& problem
   return DavidsonLoop<T>(runtime, problem, of_loop, sizes, pairs).solve();
 }
 
-template LobpcgResult<float> solve_davidson(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
-template LobpcgResult<double> solve_davidson(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
+#define TESSERA_INSTANTIATE(T) \
+  template LobpcgResult<T> solve_davidson(Runtime&, const LobpcgProblem<T>&, const LobpcgOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

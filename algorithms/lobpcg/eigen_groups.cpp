@@ -75,7 +75,7 @@ void EigenLoop<T>::keep_pairs(Index count) {
     const Index columns = std::min<Index>(count - done, max_block_columns - to.columns);
     const auto copy = [&](const BlockVectors<T>& from, const BlockVectors<T>& target) {
       const BlockColumns<T> source{&from, done, columns}, place{&target, to.columns, columns};
-      on_.tasks.combine({&source, 1}, {&place, 1}, unit_matrix(columns), to.columns > 0);
+      on_.tasks.combine({&source, 1}, {&place, 1}, unit_matrix<WideOf<T>>(columns), to.columns > 0);
     };
     copy(s_.x.v, to.v);
     if (problem_.b) copy(s_.x.bv, to.bv);
@@ -111,7 +111,7 @@ void EigenLoop<T>::collect() {
         block < 0 ? &last : &s_.constraints[static_cast<std::size_t>(first_found_ + block)].v,
         block < 0 ? place - kept : place % max_block_columns, static_cast<Index>(end - k)},
         to{&result_.vectors, static_cast<Index>(k), from.columns};
-    tasks.combine({&from, 1}, {&to, 1}, unit_matrix(from.columns), true);
+    tasks.combine({&from, 1}, {&to, 1}, unit_matrix<WideOf<T>>(from.columns), true);
   }
   require_success(runtime_, sequence.wait());
   bool open = false;
@@ -129,7 +129,7 @@ void EigenLoop<T>::collect() {
   template bool EigenLoop<T>::relax();          \
   template bool EigenLoop<T>::end_group();      \
   template void EigenLoop<T>::collect();
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail

@@ -101,8 +101,10 @@ bool EigenLoop<T>::accept(StepOutcome outcome) {
   // Of random vectors: those of a guess may be so near to null vectors that A times them is rounding alone.
   const bool random_start = problem_.guess_count < options_.block;
   if (s_.iteration == 0 && random_start && s_.asymmetry > std::sqrt(rounding()))
-    refuse("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |W| |A W|", s_.asymmetry),
-           "a symmetric operator");
+    refuse("a",
+           fmt::format("|W^{0} A W - W^{0} A^{0} W| = {1:.1e} |W| |A W|", is_complex<T> ? 'H' : 'T',
+                       s_.asymmetry),
+           is_complex<T> ? "a Hermitian operator" : "a symmetric operator");
   return true;
 }
 
@@ -264,7 +266,7 @@ void EigenLoop<T>::finish() {
   if (has_groups(given_) && status.code != StatusCode::task_failed) collect();
 }
 
-template class EigenLoop<float>;
-template class EigenLoop<double>;
+#define TESSERA_INSTANTIATE(T) template class EigenLoop<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -13,7 +13,7 @@ namespace tessera::detail {
 
 /// The least length that is measured right (lobpcg.hpp).
 template <class T>
-inline constexpr double shortest_length = sizeof(T) == 4 ? 1e-30 : 1e-145;
+inline constexpr double shortest_length = sizeof(RealOf<T>) == 4 ? 1e-30 : 1e-145;
 
 /// The loop that all methods have in common: a method makes the basis larger and takes the Ritz pairs and
 /// their residuals from it; what these show decides whether the loop goes on, begins again from X (restart)

@@ -97,8 +97,7 @@ void FomPreconditioner<V, T>::apply(Sequence& sequence, const BlockVectors<T>& r
   });
 }
 
-template class FomPreconditioner<float, float>;
-template class FomPreconditioner<float, double>;
-template class FomPreconditioner<double, double>;
+#define TESSERA_INSTANTIATE(V, T) template class FomPreconditioner<V, T>;
+TESSERA_FOR_STORED(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

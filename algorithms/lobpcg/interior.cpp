@@ -24,13 +24,14 @@ double finite_sigma(double sigma) {
 }
 
 /// The pairs of a projected problem, the nearest to sigma first.
-BasisStep nearest_first(const BasisStep& step, double sigma) {
+template <class S>
+BasisStep<S> nearest_first(const BasisStep<S>& step, double sigma) {
   std::vector<std::size_t> order(step.values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
     return std::abs(step.values[i] - sigma) < std::abs(step.values[j] - sigma);
   });
-  BasisStep sorted = step;
+  BasisStep<S> sorted = step;
   const Index rows = step.coefficients.rows;
   for (std::size_t k = 0; k < order.size(); ++k) {
     sorted.values[k] = step.values[order[k]];
@@ -58,14 +59,14 @@ InteriorPairs<T> project_interior(Runtime& runtime, const SymmetricOperator<T>& 
   tasks.copy({&folded.vectors, 0, count}, x.vectors());
   a.apply(sequence, x.v, x.av, count);
   const GramJob<T> job[] = {{{x.vectors()}, {x.a_products(), x.vectors()}}};
-  const std::vector<SmallMatrix> sums = tasks.grams(job);
-  BasisStep step;
+  const std::vector<SmallOf<T>> sums = tasks.grams(job);
+  BasisStep<WideOf<T>> step;
   step.finite = 0;
   if (!sums.empty())
-    step = nearest_first(basis_step({.matrix = symmetric_part(sums[0].block(0, 0, count, count)),
-                                     .gram = symmetric_part(sums[0].block(0, count, count, count)),
-                                     .pairs = count,
-                                     .previous = {}}),
+    step = nearest_first(basis_step<WideOf<T>>({.matrix = hermitian_part(sums[0].block(0, 0, count, count)),
+                                                .gram = hermitian_part(sums[0].block(0, count, count, count)),
+                                                .pairs = count,
+                                                .previous = {}}),
                          sigma);
   share_result(runtime, step);
   const bool known = step.finite && step.positive;
@@ -116,7 +117,7 @@ void FoldedOperator<T>::apply(Sequence& sequence, const BlockVectors<T>& x, cons
   const auto check = [&] { require_blocks(*a_.segments(), x, y, columns); };
   collectively(sequence.runtime(), "FoldedOperator::apply", argument_hash(columns), check, [&] {
     if (between_.width() != x.width()) between_ = BlockVectors<T>(runtime_, a_.segments(), x.width());
-    SmallMatrix c(2 * columns, columns);
+    SmallOf<T> c(2 * columns, columns);
     for (Index j = 0; j < columns; ++j) {
       c(j, j) = -sigma_;
       c(columns + j, j) = 1;
@@ -142,11 +143,10 @@ InteriorPairs<T> interior_pairs(Runtime& runtime, const SymmetricOperator<T>& a,
                       [&] { return project_interior(runtime, a, sigma, folded); });
 }
 
-template class FoldedOperator<float>;
-template class FoldedOperator<double>;
-template InteriorPairs<float> interior_pairs(Runtime&, const SymmetricOperator<float>&, double,
-                                             const LobpcgResult<float>&);
-template InteriorPairs<double> interior_pairs(Runtime&, const SymmetricOperator<double>&, double,
-                                              const LobpcgResult<double>&);
+#define TESSERA_INSTANTIATE(T)                                                            \
+  template class FoldedOperator<T>;                                                       \
+  template InteriorPairs<T> interior_pairs(Runtime&, const SymmetricOperator<T>&, double, \
+                                           const LobpcgResult<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -88,7 +88,7 @@ void JacobiPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r
   });
 }
 
-template class JacobiPreconditioner<float>;
-template class JacobiPreconditioner<double>;
+#define TESSERA_INSTANTIATE(T) template class JacobiPreconditioner<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

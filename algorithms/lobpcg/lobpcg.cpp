@@ -71,7 +71,8 @@ LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
   return LobpcgLoop<T>(runtime, problem, resolved, pairs_of_group(resolved)).solve();
 }
 
-template LobpcgResult<float> solve_lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
-template LobpcgResult<double> solve_lobpcg(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
+#define TESSERA_INSTANTIATE(T) \
+  template LobpcgResult<T> solve_lobpcg(Runtime&, const LobpcgProblem<T>&, const LobpcgOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

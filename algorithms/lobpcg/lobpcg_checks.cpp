@@ -79,10 +79,11 @@ Index usual_lobpcg_block(const Runtime& runtime, Index count) {
 constexpr Index usual_davidson_block = 8, usual_basis = 64;
 
 /// Columns of a basis, with their products, that half of the memory of the GPUs holds: at least one a rank.
-Index columns_in_memory(const Runtime& runtime, Index n) {
+Index columns_in_memory(const Runtime& runtime, const ProblemSizes& problem) {
   if (!runtime.any_gpus()) return max_basis_columns;
   const double bytes = static_cast<double>(runtime.info().gpu_memory_bytes) * runtime.size(),
-               columns = bytes / 2 / (2 * sizeof(double) * static_cast<double>(n));
+               columns =
+                   bytes / 2 / (2 * static_cast<double>(problem.wide_bytes) * static_cast<double>(problem.n));
   return columns > 0 && columns < max_basis_columns ? static_cast<Index>(columns) : max_basis_columns;
 }
 
@@ -110,7 +111,7 @@ void choose_method(const Runtime& runtime, const ProblemSizes& problem, LobpcgOp
 /// Block and basis for the pairs of a group, with the method chosen. @param several there are several groups
 void choose_group_sizes(const Runtime& runtime, const ProblemSizes& problem, bool several,
                         LobpcgOptions& options) {
-  const auto& [n, stored_entries, constraints] = problem;
+  const auto& [n, stored_entries, constraints, wide_bytes] = problem;
   const Index most = most_block(n, constraints);
   if (options.method == EigenMethod::lobpcg) {
     if (options.block == 0) options.block = std::min(usual_lobpcg_block(runtime, options.count), most);
@@ -121,7 +122,7 @@ void choose_group_sizes(const Runtime& runtime, const ProblemSizes& problem, boo
   const Index vectors = davidson_vectors(options.count, options.block, several);
   const Index useful = std::max(usual_basis, 3 * vectors);
   options.basis = std::max(least_davidson_basis(vectors, options.block),
-                           std::min({useful, n - constraints, columns_in_memory(runtime, n)}));
+                           std::min({useful, n - constraints, columns_in_memory(runtime, problem)}));
 }
 
 void check_basis(Index n, Index constraints, bool several, const LobpcgOptions& o) {
@@ -149,7 +150,7 @@ void resolve_sizes(const Runtime& runtime, const LobpcgProblem<T>& problem, Inde
           fmt::format("{} of order {}", problem.constraint_count, n),
           fmt::format("at most {}: the constraints, the wanted pairs and three blocks must fit",
                       std::max<Index>(n - 3 * o.count - (constraints - problem.constraint_count), 0)));
-  choose_group_sizes(runtime, {n, problem.a->stored_entries(), constraints}, several, o);
+  choose_group_sizes(runtime, {n, problem.a->stored_entries(), constraints, sizeof(WideOf<T>)}, several, o);
   const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
   require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
           fmt::format("{} to {}: at least {}, at most {}, and 3 blocks and the constraints within n = {}",
@@ -165,7 +166,7 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.count <= n / 5, "count", fmt::format("{} of order {}", o.count, n),
           fmt::format("at most n / 5 = {}: a dense solver is right for more", n / 5));
   // The last group has all others as constraints, and may be small.
-  choose_method(runtime, {n, problem.a->stored_entries(), problem.constraint_count}, o);
+  choose_method(runtime, {n, problem.a->stored_entries(), problem.constraint_count, sizeof(WideOf<T>)}, o);
   const Index count = o.count, pairs = pairs_of_group(o);
   o.count = pairs;
   resolve_sizes(runtime, problem, problem.constraint_count + (pairs < count ? count : 0), pairs < count, o);
@@ -175,7 +176,7 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
           fmt::format("at most the block's {}", vectors));
   require(o.tolerance >= 0 && std::isfinite(o.tolerance), "tolerance", fmt::format("{}", o.tolerance),
           "at least 0, finite");
-  if (o.tolerance == 0) o.tolerance = sizeof(T) == 4 ? 1e-4 : 1e-8;
+  if (o.tolerance == 0) o.tolerance = sizeof(RealOf<T>) == 4 ? 1e-4 : 1e-8;
   require(o.iterations >= 0, "iterations", fmt::format("{}", o.iterations), "at least 0");
 }
 
@@ -255,9 +256,9 @@ LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& pr
   return resolved;
 }
 
-template std::uint64_t problem_hash(const LobpcgProblem<float>&, const LobpcgOptions&);
-template std::uint64_t problem_hash(const LobpcgProblem<double>&, const LobpcgOptions&);
-template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
-template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
+#define TESSERA_INSTANTIATE(T)                                                        \
+  template std::uint64_t problem_hash(const LobpcgProblem<T>&, const LobpcgOptions&); \
+  template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<T>&, const LobpcgOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

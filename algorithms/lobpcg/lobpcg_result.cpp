@@ -55,7 +55,7 @@ void fill_result(LobpcgState<T>& s, const ConvergenceTest& test, Index count, Lo
   template LobpcgStep history_step(const LobpcgState<T>&, const ConvergenceTest&, Index, const Sequence&, \
                                    double);                                                               \
   template void fill_result(LobpcgState<T>&, const ConvergenceTest&, Index, LobpcgResult<T>&);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail

@@ -38,11 +38,11 @@ struct LobpcgState {
 
   // The Rayleigh-Ritz step.
   std::vector<double> ritz_values;  ///< of X, with the sign of A
-  SmallMatrix p_matrix;             ///< P^T A P
+  SmallOf<T> p_matrix;              ///< P^H A P
   std::vector<Index> p_owners;      ///< column of X that each column of P belongs to, ascending
   Index ritz_steps = 0;             ///< since the start or the last restart
-  double asymmetry = 0;             ///< of W^T A W at the start, over the largest |w| |A w|
-  double drift = 0;  ///< |X^T (A W) - (A X)^T W| when last measured, over the projected problem's norm
+  double asymmetry = 0;             ///< of W^H A W at the start, over the largest |w| |A w|
+  double drift = 0;  ///< |X^H (A W) - (A X)^H W| when last measured, over the projected problem's norm
 
   // Directions.
   bool w_orthonormal = false;            ///< orthonormalise() was called for this W

@@ -217,10 +217,10 @@ FreshResiduals verify(LobpcgContext<T>& on, LobpcgState<T>& s) {
   }
   FreshResiduals fresh;
   bool of_x = true;
-  for (const SmallMatrix& g : on.tasks.grams(jobs)) {
+  for (const SmallOf<T>& g : on.tasks.grams(jobs)) {
     for (Index j = 0; j < g.cols; ++j)
       for (Index i = 0; i < g.rows; ++i)
-        fresh.defect = std::max(fresh.defect, std::abs(g(i, j) - (of_x && i == j ? 1 : 0)));
+        fresh.defect = std::max(fresh.defect, std::abs(g(i, j) - (of_x && i == j ? 1.0 : 0.0)));
     of_x = false;
   }
   on.runtime().broadcast(&fresh.defect, sizeof fresh.defect, 0);
@@ -231,7 +231,7 @@ FreshResiduals verify(LobpcgContext<T>& on, LobpcgState<T>& s) {
 
 template <class T>
 bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s) {
-  constexpr Index interval = sizeof(T) == 4 ? 8 : 20;
+  constexpr Index interval = sizeof(RealOf<T>) == 4 ? 8 : 20;
   return on.options.variant == LobpcgVariant::basic || s.ritz_steps % interval == interval - 1;
 }
 
@@ -250,7 +250,7 @@ bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s) {
   template void make_directions(LobpcgContext<T>&, LobpcgState<T>&);                       \
   template FreshResiduals verify(LobpcgContext<T>&, LobpcgState<T>&);                      \
   template bool projects_all(const LobpcgContext<T>&, const LobpcgState<T>&);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail

@@ -71,7 +71,7 @@ StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s);
 /// basis is orthonormal). @param to_each_other W's columns, too
 template <class T>
 StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s, std::vector<BasisPart<T>> basis,
-                           const SmallMatrix& factor, bool to_each_other);
+                           const SmallOf<T>& factor, bool to_each_other);
 /// The same of one group of constraints, to those before it.
 template <class T>
 StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& group);
@@ -104,7 +104,7 @@ void make_directions(LobpcgContext<T>& on, LobpcgState<T>& s);
 
 struct FreshResiduals {
   ResidualSquares squares;
-  double defect = 0;  ///< largest element of |X^T B X - I| and |Z^T B X|, Z the constraints
+  double defect = 0;  ///< largest element of |X^H B X - I| and |Z^H B X|, Z the constraints
 };
 /// AX := A X and BX := B X instead of what the recurrences have left, and their residuals.
 template <class T>

@@ -19,7 +19,7 @@ struct OrthonormalGoal {
   bool transform = true;  ///< false: to Z alone, not to each other
 };
 
-/// Makes a block V B-orthonormal, in rounds of V := (V - Z inv(Z^T B Z) Z^T B V) T: Z are the basis and the
+/// Makes a block V B-orthonormal, in rounds of V := (V - Z inv(Z^H B Z) Z^H B V) T: Z are the basis and the
 /// constraints, T comes from the Gram matrix (orthonormal_round). Stathopoulos and Wu, SIAM J. Sci. Comput. 23
 /// (2002) 2165.
 template <class T>
@@ -28,7 +28,7 @@ class Orthonormaliser {
   /// @param z orthonormal to each other; or, the first columns, with a Gram matrix of this Cholesky factor
   /// (rank 0 alone needs it)
   Orthonormaliser(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& block,
-                  std::vector<BasisPart<T>> z, const SmallMatrix& factor, const OrthonormalGoal& goal)
+                  std::vector<BasisPart<T>> z, const SmallOf<T>& factor, const OrthonormalGoal& goal)
       : on_(on), s_(s), block_(block), z_(std::move(z)), factor_(factor), goal_(goal) {
     const double unit = precision<T>;
     // After an accepted round without `strict` vectors are orthonormal to 1e-3 at least.
@@ -46,18 +46,18 @@ class Orthonormaliser {
   /// Parts that a task takes beside V: as inputs of a combination, and in a Gram matrix.
   static constexpr std::size_t combined = 3, multiplied = 2;
 
-  OrthonormalRound measure();
-  void to_orthonormal(SmallMatrix& z_v) const;
-  void from_orthonormal(SmallMatrix& of_z) const;
-  void apply(const OrthonormalRound& round, Part part);
-  void set_rules_after(const OrthonormalRound& round);
+  OrthonormalRound<WideOf<T>> measure();
+  void to_orthonormal(SmallOf<T>& z_v) const;
+  void from_orthonormal(SmallOf<T>& of_z) const;
+  void apply(const OrthonormalRound<WideOf<T>>& round, Part part);
+  void set_rules_after(const OrthonormalRound<WideOf<T>>& round);
   void add_random(Index kept);
 
   LobpcgContext<T>& on_;
   LobpcgState<T>& s_;
   ProductBlock<T>& block_;
   std::vector<BasisPart<T>> z_;
-  const SmallMatrix factor_;
+  const SmallOf<T> factor_;
   OrthonormalGoal goal_;
   OrthonormalRules rules_;
   Index z_columns_ = 0;
@@ -71,7 +71,7 @@ StepOutcome Orthonormaliser<T>::run() {
   int random_rounds = goal_.columns > 0 ? 2 : 0;
   for (int number = 0; number < max_rounds; ++number) {
     if (!products_known) multiply_b(on_, block_);
-    const OrthonormalRound round = measure();
+    const OrthonormalRound<WideOf<T>> round = measure();
     if (!round.finite) return StepOutcome::not_finite;
     if (!round.positive) return StepOutcome::not_positive;
     if (number == 0) s_.w_independence = round.independence;
@@ -96,9 +96,9 @@ StepOutcome Orthonormaliser<T>::run() {
   return nothing || block_.columns == 0 ? StepOutcome::nothing_left : StepOutcome::done;
 }
 
-/// Z^T B V and V^T B V, and what follows from them.
+/// Z^H B V and V^H B V, and what follows from them.
 template <class T>
-OrthonormalRound Orthonormaliser<T>::measure() {
+OrthonormalRound<WideOf<T>> Orthonormaliser<T>::measure() {
   const BlockColumns<T> right = block_.b_products();
   std::vector<GramJob<T>> jobs{{{}, {right}}};
   for (const BasisPart<T>& part : z_) {
@@ -107,14 +107,14 @@ OrthonormalRound Orthonormaliser<T>::measure() {
     jobs.back().left.push_back(part.vectors());
   }
   jobs.front().left.push_back(block_.vectors());
-  const std::vector<SmallMatrix> sums = on_.tasks.grams(jobs);
+  const std::vector<SmallOf<T>> sums = on_.tasks.grams(jobs);
 
-  OrthonormalRound round;
+  OrthonormalRound<WideOf<T>> round;
   if (sums.empty()) {
     round.finite = 0;
   } else {
     const Index columns = block_.columns, front = sums[0].rows - columns;
-    SmallMatrix z_v(z_columns_, columns);
+    SmallOf<T> z_v(z_columns_, columns);
     z_v.set_block(0, 0, sums[0].block(0, 0, front, columns));
     Index first = front;
     for (std::size_t g = 1; g < sums.size(); ++g) {
@@ -131,28 +131,28 @@ OrthonormalRound Orthonormaliser<T>::measure() {
 
 /// From inner products with Z to those with inv(L) Z, which is orthonormal; and back, of coefficients.
 template <class T>
-void Orthonormaliser<T>::to_orthonormal(SmallMatrix& z_v) const {
+void Orthonormaliser<T>::to_orthonormal(SmallOf<T>& z_v) const {
   if (factor_.rows == 0) return;
-  SmallMatrix part = z_v.block(0, 0, factor_.rows, z_v.cols);
+  SmallOf<T> part = z_v.block(0, 0, factor_.rows, z_v.cols);
   solve_lower(Op::none, factor_, part);
   z_v.set_block(0, 0, part);
 }
 template <class T>
-void Orthonormaliser<T>::from_orthonormal(SmallMatrix& of_z) const {
+void Orthonormaliser<T>::from_orthonormal(SmallOf<T>& of_z) const {
   if (factor_.rows == 0 || of_z.cols == 0) return;
-  SmallMatrix part = of_z.block(0, 0, factor_.rows, of_z.cols);
-  solve_lower(Op::transpose, factor_, part);
+  SmallOf<T> part = of_z.block(0, 0, factor_.rows, of_z.cols);
+  solve_lower(Op::adjoint, factor_, part);
   of_z.set_block(0, 0, part);
 }
 
 /// V := Z of_z + V of_w, or the same of B V.
 template <class T>
-void Orthonormaliser<T>::apply(const OrthonormalRound& round, Part part) {
+void Orthonormaliser<T>::apply(const OrthonormalRound<WideOf<T>>& round, Part part) {
   const Index kept = round.of_w.cols;
   if (kept == 0) return;
   const BlockColumns<T> output[] = {{&(block_.*part), 0, kept}};
   // The first parts of Z go with V, further ones add to the result.
-  SmallMatrix of_v = round.of_w;
+  SmallOf<T> of_v = round.of_w;
   Index first = 0;
   std::size_t next = 0;
   do {
@@ -163,19 +163,19 @@ void Orthonormaliser<T>::apply(const OrthonormalRound& round, Part part) {
       rows += z_[next].columns;
     }
     inputs.push_back({&(block_.*part), 0, of_v.rows});
-    SmallMatrix c(rows + of_v.rows, kept);
+    SmallOf<T> c(rows + of_v.rows, kept);
     c.set_block(0, 0, round.of_z.block(first, 0, rows, kept));
     c.set_block(rows, 0, of_v);
     on_.tasks.combine(inputs, output, c);
     first += rows;
-    of_v = unit_matrix(kept);
+    of_v = unit_matrix<WideOf<T>>(kept);
   } while (next < z_.size());
 }
 
 /// The next round drops vectors that this one has made longer than rounding allows, if they were rounding
 /// errors. (Without `transform` vectors have not become unit vectors, nor have random ones.)
 template <class T>
-void Orthonormaliser<T>::set_rules_after(const OrthonormalRound& round) {
+void Orthonormaliser<T>::set_rules_after(const OrthonormalRound<WideOf<T>>& round) {
   rules_.unit_columns = rules_.transform ? round.of_w.cols : 0;
   rules_.smallest = 0.5;
   if (round.growth > 1)
@@ -201,7 +201,7 @@ StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s) {
 
 template <class T>
 StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s, std::vector<BasisPart<T>> basis,
-                           const SmallMatrix& factor, bool to_each_other) {
+                           const SmallOf<T>& factor, bool to_each_other) {
   s.w_orthonormal = true;
   const OrthonormalGoal goal{
       .columns = s.w.columns, .strict = !s.constraints.empty(), .transform = to_each_other};
@@ -219,9 +219,9 @@ StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, 
 #define TESSERA_INSTANTIATE(T)                                                                       \
   template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&);                           \
   template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&, std::vector<BasisPart<T>>, \
-                                      const SmallMatrix&, bool);                                     \
+                                      const SmallOf<T>&, bool);                                      \
   template StepOutcome orthonormalise_constraints(LobpcgContext<T>&, LobpcgState<T>&, ProductBlock<T>&);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail

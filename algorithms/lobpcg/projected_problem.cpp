@@ -13,17 +13,25 @@ namespace {
 
 constexpr double unit_roundoff = precision<double>;
 
-/// sum_i a(i, j) b(i, k).
-double dot(const SmallMatrix& a, Index j, const SmallMatrix& b, Index k) {
-  double sum = 0;
-  for (Index i = 0; i < a.rows; ++i) sum += a(i, j) * b(i, k);
+/// sum_i conj(a(i, j)) b(i, k).
+template <class S>
+S dot(const SmallMatrixOf<S>& a, Index j, const SmallMatrixOf<S>& b, Index k) {
+  S sum = 0;
+  for (Index i = 0; i < a.rows; ++i) sum += conjugate(a(i, j)) * b(i, k);
   return sum;
 }
 
+/// Length of column j.
+template <class S>
+double length(const SmallMatrixOf<S>& a, Index j) {
+  return std::sqrt(real_part(dot(a, j, a, j)));
+}
+
 /// Column j of y -= q's columns [first, end) times their share in it.
-void project_out(const SmallMatrix& q, Index first, Index end, SmallMatrix& y, Index j) {
+template <class S>
+void project_out(const SmallMatrixOf<S>& q, Index first, Index end, SmallMatrixOf<S>& y, Index j) {
   for (Index k = first; k < end; ++k) {
-    const double share = dot(q, k, y, j);
+    const S share = dot(q, k, y, j);
     for (Index i = 0; i < y.rows; ++i) y(i, j) -= share * q(i, k);
   }
 }
@@ -31,17 +39,19 @@ void project_out(const SmallMatrix& q, Index first, Index end, SmallMatrix& y, I
 /// The directions in which the active columns of X have changed, in the coordinates of an orthonormal basis
 /// of S, orthonormal to each other and to all of X. From the last to the first: when columns are locked, in
 /// order from the first, the directions of the others stay the same space.
-SmallMatrix orthonormal_directions(const SmallMatrix& x, SmallMatrix y, std::vector<Index>& owners) {
+template <class S>
+SmallMatrixOf<S> orthonormal_directions(const SmallMatrixOf<S>& x, SmallMatrixOf<S> y,
+                                        std::vector<Index>& owners) {
   std::vector<Index> kept;  // columns of y
-  SmallMatrix basis(y.rows, y.cols);
+  SmallMatrixOf<S> basis(y.rows, y.cols);
   for (Index j = y.cols - 1; j >= 0; --j) {
-    const double before = std::sqrt(dot(y, j, y, j));
+    const double before = length(y, j);
     const Index first = y.cols - static_cast<Index>(kept.size());  // of the basis' columns in use
     for (int round = 0; round < 2; ++round) {
       project_out(x, 0, x.cols, y, j);
       project_out(basis, first, y.cols, y, j);
     }
-    const double after = std::sqrt(dot(y, j, y, j));
+    const double after = length(y, j);
     // The rest is a rounding error, no direction.
     if (!(before > 100 * unit_roundoff) || !(after > 1e-8 * before)) continue;
     for (Index i = 0; i < y.rows; ++i) basis(i, first - 1) = y(i, j) / after;
@@ -56,14 +66,15 @@ SmallMatrix orthonormal_directions(const SmallMatrix& x, SmallMatrix y, std::vec
 }
 
 /// Of the basic variant: unit vectors.
-SmallMatrix scaled_directions(SmallMatrix y, std::vector<Index>& owners) {
-  SmallMatrix result(y.rows, y.cols);
+template <class S>
+SmallMatrixOf<S> scaled_directions(SmallMatrixOf<S> y, std::vector<Index>& owners) {
+  SmallMatrixOf<S> result(y.rows, y.cols);
   std::vector<Index> kept;
   for (Index j = 0; j < y.cols; ++j) {
-    const double length = std::sqrt(dot(y, j, y, j));
-    if (!(length > 0)) continue;
+    const double before = length(y, j);
+    if (!(before > 0)) continue;
     const auto to = static_cast<Index>(kept.size());
-    for (Index i = 0; i < y.rows; ++i) result(i, to) = y(i, j) / length;
+    for (Index i = 0; i < y.rows; ++i) result(i, to) = y(i, j) / before;
     kept.push_back(owners[static_cast<std::size_t>(j)]);
   }
   owners = kept;
@@ -79,29 +90,34 @@ struct UnitColumns {
   Index count() const { return static_cast<Index>(kept.size()); }
 };
 
-UnitColumns unit_columns(const SmallMatrix& w_w, const OrthonormalRules& rules) {
+template <class S>
+UnitColumns unit_columns(const SmallMatrixOf<S>& w_w, const OrthonormalRules& rules) {
   constexpr double underflow = 1e-290;
   UnitColumns columns;
   for (Index j = 0; j < w_w.cols; ++j) {
     const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
-    columns.in_range = columns.in_range && within_range(w_w(j, j), rules.norm);
-    if (!(w_w(j, j) > std::max(underflow, least))) continue;
+    const double square = real_part(w_w(j, j));
+    columns.in_range = columns.in_range && within_range(square, rules.norm);
+    if (!(square > std::max(underflow, least))) continue;
     columns.kept.push_back(j);
-    columns.scale.push_back(1 / std::sqrt(w_w(j, j)));
+    columns.scale.push_back(1 / std::sqrt(square));
   }
   return columns;
 }
 
 /// Z^T B W and W^T B W of these columns, of unit length.
+template <class S>
 struct ScaledProducts {
-  SmallMatrix shares, gram;
+  SmallMatrixOf<S> shares, gram;
 };
 
-ScaledProducts scaled_products(const UnitColumns& columns, const SmallMatrix& z_w, const SmallMatrix& w_w) {
+template <class S>
+ScaledProducts<S> scaled_products(const UnitColumns& columns, const SmallMatrixOf<S>& z_w,
+                                  const SmallMatrixOf<S>& w_w) {
   const Index z = z_w.rows, k = columns.count();
   const auto kept = [&](Index j) { return columns.kept[static_cast<std::size_t>(j)]; };
   const auto scale = [&](Index j) { return columns.scale[static_cast<std::size_t>(j)]; };
-  ScaledProducts products{SmallMatrix(z, k), SmallMatrix(k, k)};
+  ScaledProducts<S> products{SmallMatrixOf<S>(z, k), SmallMatrixOf<S>(k, k)};
   for (Index j = 0; j < k; ++j) {
     const double s = scale(j);
     for (Index i = 0; i < z; ++i) products.shares(i, j) = s * z_w(i, kept(j));
@@ -112,12 +128,13 @@ ScaledProducts scaled_products(const UnitColumns& columns, const SmallMatrix& z_
 
 /// T with T^T G T near to I, G the Gram matrix of what is not in Z, as far as that is no rounding.
 /// @param may_be_independent no column is left out, or out of range
-SmallMatrix orthonormal_transform(const SmallMatrix& gram, const OrthonormalRules& rules,
-                                  bool may_be_independent, OrthonormalRound& round) {
+template <class S>
+SmallMatrixOf<S> orthonormal_transform(const SmallMatrixOf<S>& gram, const OrthonormalRules& rules,
+                                       bool may_be_independent, OrthonormalRound<S>& round) {
   const Index k = gram.cols;
   std::vector<double> lambda;
-  SmallMatrix transform = symmetric_part(gram);
-  round.finite = symmetric_eigen(transform, lambda);
+  SmallMatrixOf<S> transform = hermitian_part(gram);
+  round.finite = hermitian_eigen(transform, lambda);
   // Shorter directions are rounding for all that this Gram matrix tells: they are made longer, and seen in
   // the next round.
   const double least = std::max(100 * static_cast<double>(std::max<Index>(k, 1)) * unit_roundoff,
@@ -134,26 +151,30 @@ SmallMatrix orthonormal_transform(const SmallMatrix& gram, const OrthonormalRule
 
 /// The projected problem in the B-orthonormal basis Q of S = Q L^T diag(1 / scale): the factorisation does
 /// not depend on the lengths of the columns of S.
+template <class S>
 struct StandardProblem {
-  SmallMatrix l, matrix;
+  SmallMatrixOf<S> l, matrix;
   std::vector<double> scale;
 
   /// To the coordinates of S from those of Q. The division by `scale` comes last.
-  void to_basis(SmallMatrix& coefficients) const {
-    solve_lower(Op::transpose, l, coefficients);
+  void to_basis(SmallMatrixOf<S>& coefficients) const {
+    solve_lower(Op::adjoint, l, coefficients);
     for (Index j = 0; j < coefficients.cols; ++j)
       for (Index i = 0; i < coefficients.rows; ++i) coefficients(i, j) *= scale[static_cast<std::size_t>(i)];
   }
 };
 
 /// None if the Gram matrix is not positive definite.
-std::optional<StandardProblem> standard_problem(const SmallMatrix& matrix, const SmallMatrix& gram) {
+template <class S>
+std::optional<StandardProblem<S>> standard_problem(const SmallMatrixOf<S>& matrix,
+                                                   const SmallMatrixOf<S>& gram) {
   const Index s = matrix.rows;
-  StandardProblem standard{SmallMatrix(s, s), SmallMatrix(s, s), {}};
+  StandardProblem<S> standard{SmallMatrixOf<S>(s, s), SmallMatrixOf<S>(s, s), {}};
   auto& [l, h, scale] = standard;
   for (Index j = 0; j < s; ++j) {
-    if (!(gram(j, j) > 0)) return std::nullopt;
-    scale.push_back(1 / std::sqrt(gram(j, j)));
+    const double square = real_part(gram(j, j));
+    if (!(square > 0)) return std::nullopt;
+    scale.push_back(1 / std::sqrt(square));
   }
   for (Index j = 0; j < s; ++j)
     for (Index i = 0; i < s; ++i) {
@@ -163,31 +184,33 @@ std::optional<StandardProblem> standard_problem(const SmallMatrix& matrix, const
     }
   if (!cholesky(l)) return std::nullopt;
   solve_lower(Op::none, l, h);
-  h = transposed(h);
+  h = adjoint(h);
   solve_lower(Op::none, l, h);
-  h = symmetric_part(h);
+  h = hermitian_part(h);
   return standard;
 }
 
 /// The change of the active columns of X in the step, as new directions P, in the coordinates of Q.
 /// @param x the new X @param owners columns of X that the directions belong to
-SmallMatrix conjugate_directions(const ProjectedProblem& problem, const SmallMatrix& l, const SmallMatrix& x,
-                                 std::vector<Index>& owners) {
-  if (problem.columns.x == 0) return SmallMatrix(x.rows, 0);
+template <class S>
+SmallMatrixOf<S> conjugate_directions(const ProjectedProblem<S>& problem, const SmallMatrixOf<S>& l,
+                                      const SmallMatrixOf<S>& x, std::vector<Index>& owners) {
+  if (problem.columns.x == 0) return SmallMatrixOf<S>(x.rows, 0);
   for (Index j = problem.first_active; j < x.cols; ++j) owners.push_back(j);
-  SmallMatrix change = x.block(0, problem.first_active, x.rows, x.cols - problem.first_active);
+  SmallMatrixOf<S> change = x.block(0, problem.first_active, x.rows, x.cols - problem.first_active);
   // The old X is the first part of Q: without it the change has the parts of W and P alone, without the part
   // of X in W. The basic variant gives the change in terms of S.
-  if (!problem.orthonormal) solve_lower(Op::transpose, l, change);
+  if (!problem.orthonormal) solve_lower(Op::adjoint, l, change);
   for (Index j = 0; j < change.cols; ++j)
     for (Index i = 0; i < problem.columns.x; ++i) change(i, j) = 0;
   return problem.orthonormal ? orthonormal_directions(x, change, owners)
-                             : scaled_directions(product(Op::transpose, l, Op::none, change), owners);
+                             : scaled_directions(product(Op::adjoint, l, Op::none, change), owners);
 }
 
 /// A bound of ||inv(L)||_2.
-double inverse_norm(const SmallMatrix& l) {
-  SmallMatrix inverse = unit_matrix(l.rows);
+template <class S>
+double inverse_norm(const SmallMatrixOf<S>& l) {
+  SmallMatrixOf<S> inverse = unit_matrix<S>(l.rows);
   solve_lower(Op::none, l, inverse);
   double of_column = 0, of_row = 0;
   std::vector<double> rows(static_cast<std::size_t>(l.rows), 0.0);
@@ -205,24 +228,25 @@ double inverse_norm(const SmallMatrix& l) {
 
 /// What a thick restart keeps, in the coordinates of Q: the Ritz vectors y and what the last step's have
 /// beside them.
-void keep_directions(const BasisProblem& problem, const StandardProblem& standard, const SmallMatrix& y,
-                     BasisStep& step) {
+template <class S>
+void keep_directions(const BasisProblem<S>& problem, const StandardProblem<S>& standard,
+                     const SmallMatrixOf<S>& y, BasisStep<S>& step) {
   const Index s = y.rows, pairs = y.cols;
-  SmallMatrix before(s, problem.previous.cols);
+  SmallMatrixOf<S> before(s, problem.previous.cols);
   before.set_block(0, 0, problem.previous);
   for (Index j = 0; j < before.cols; ++j)
     for (Index i = 0; i < s; ++i) before(i, j) /= standard.scale[static_cast<std::size_t>(i)];
-  before = product(Op::transpose, standard.l, Op::none, before);
+  before = product(Op::adjoint, standard.l, Op::none, before);
   std::vector<Index> owners(static_cast<std::size_t>(before.cols), 0);
-  const SmallMatrix p = orthonormal_directions(y, before, owners);
-  step.kept = SmallMatrix(s, pairs + p.cols);
+  const SmallMatrixOf<S> p = orthonormal_directions(y, before, owners);
+  step.kept = SmallMatrixOf<S>(s, pairs + p.cols);
   step.kept.set_block(0, 0, y);
   step.kept.set_block(0, pairs, p);
   standard.to_basis(step.kept);
-  step.kept_matrix = SmallMatrix(pairs + p.cols, pairs + p.cols);
+  step.kept_matrix = SmallMatrixOf<S>(pairs + p.cols, pairs + p.cols);
   for (Index j = 0; j < pairs; ++j) step.kept_matrix(j, j) = step.values[static_cast<std::size_t>(j)];
   step.kept_matrix.set_block(
-      pairs, pairs, product(Op::transpose, p, Op::none, product(Op::none, standard.matrix, Op::none, p)));
+      pairs, pairs, product(Op::adjoint, p, Op::none, product(Op::none, standard.matrix, Op::none, p)));
 }
 
 }  // namespace
@@ -232,32 +256,33 @@ bool within_range(double square, double norm) {
   return std::max(1.0, norm) * square <= max_square && std::min(1.0, norm) * square >= 1 / max_square;
 }
 
-OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
-                                   const OrthonormalRules& rules) {
-  OrthonormalRound round;
+template <class S>
+OrthonormalRound<S> orthonormal_round(const SmallMatrixOf<S>& z_w, const SmallMatrixOf<S>& w_w,
+                                      const OrthonormalRules& rules) {
+  OrthonormalRound<S> round;
   const Index w = w_w.cols;
   round.finite = all_finite(z_w) && all_finite(w_w);
   if (!round.finite) return round;
   for (Index j = 0; j < w; ++j)
-    if (w_w(j, j) < 0) round.positive = 0;
+    if (real_part(w_w(j, j)) < 0) round.positive = 0;
   if (!round.positive) return round;
   const UnitColumns columns = unit_columns(w_w, rules);
   const Index k = columns.count();
   auto [shares, gram] = scaled_products(columns, z_w, w_w);
   // Of W - Z Z^T B W, by Pythagoras.
-  const SmallMatrix within = product(Op::transpose, shares, Op::none, shares);
+  const SmallMatrixOf<S> within = product(Op::adjoint, shares, Op::none, shares);
   for (std::size_t i = 0; i < gram.values.size(); ++i) gram.values[i] -= within.values[i];
 
-  SmallMatrix transform;
+  SmallMatrixOf<S> transform;
   if (rules.transform) {
     transform = orthonormal_transform(gram, rules, k == w && columns.in_range, round);
   } else {
-    transform = unit_matrix(k);
+    transform = unit_matrix<S>(k);
     round.accepted = k > 0;
   }
   round.of_z = product(Op::none, shares, Op::none, transform);
-  for (double& value : round.of_z.values) value = -value;
-  round.of_w = SmallMatrix(w, k);
+  for (S& value : round.of_z.values) value = -value;
+  round.of_w = SmallMatrixOf<S>(w, k);
   for (Index j = 0; j < k; ++j)
     for (Index i = 0; i < k; ++i) {
       const auto from = static_cast<std::size_t>(i);
@@ -266,66 +291,81 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
   return round;
 }
 
-RitzStep ritz_step(const ProjectedProblem& problem) {
-  RitzStep step;
+template <class S>
+RitzStep<S> ritz_step(const ProjectedProblem<S>& problem) {
+  RitzStep<S> step;
   const Index s = problem.matrix.rows, keep = problem.keep;
   step.finite = all_finite(problem.matrix) && all_finite(problem.gram);
   if (!step.finite) return step;
-  const std::optional<StandardProblem> standard = standard_problem(problem.matrix, problem.gram);
+  const std::optional<StandardProblem<S>> standard = standard_problem(problem.matrix, problem.gram);
   step.positive = standard.has_value();
   if (!step.positive) return step;
 
-  SmallMatrix vectors = standard->matrix;
+  SmallMatrixOf<S> vectors = standard->matrix;
   std::vector<double> values;
-  step.finite = all_finite(vectors) && symmetric_eigen(vectors, values);
+  step.finite = all_finite(vectors) && hermitian_eigen(vectors, values);
   if (!step.finite) return step;
   step.values.assign(values.begin(), values.begin() + keep);
   step.norm = std::max(std::abs(values.front()), std::abs(values.back()));
 
-  const SmallMatrix x = vectors.block(0, 0, s, keep);
-  const SmallMatrix p = conjugate_directions(problem, standard->l, x, step.owners);
-  step.p_matrix = product(Op::transpose, p, Op::none, product(Op::none, standard->matrix, Op::none, p));
-  step.coefficients = SmallMatrix(s, keep + p.cols);
+  const SmallMatrixOf<S> x = vectors.block(0, 0, s, keep);
+  const SmallMatrixOf<S> p = conjugate_directions(problem, standard->l, x, step.owners);
+  step.p_matrix = product(Op::adjoint, p, Op::none, product(Op::none, standard->matrix, Op::none, p));
+  step.coefficients = SmallMatrixOf<S>(s, keep + p.cols);
   step.coefficients.set_block(0, 0, x);
   step.coefficients.set_block(0, keep, p);
   standard->to_basis(step.coefficients);
   return step;
 }
 
-ShownByStart shown_by_start(const SmallMatrix& a, const SmallMatrix& aw, const SmallMatrix& w_w) {
+template <class S>
+ShownByStart shown_by_start(const SmallMatrixOf<S>& a, const SmallMatrixOf<S>& aw,
+                            const SmallMatrixOf<S>& w_w) {
   double square = 0, difference = 0, largest = 0;
   for (Index j = 0; j < a.cols; ++j) {
-    square = std::max(square, aw(j, j));
-    largest = std::max(largest, std::sqrt(aw(j, j)) * std::sqrt(w_w(j, j)));
-    for (Index i = 0; i < j; ++i) difference = std::max(difference, std::abs(a(i, j) - a(j, i)));
+    const double of_aw = real_part(aw(j, j)), of_w = real_part(w_w(j, j));
+    square = std::max(square, of_aw);
+    largest = std::max(largest, std::sqrt(of_aw) * std::sqrt(of_w));
+    for (Index i = 0; i <= j; ++i) difference = std::max(difference, std::abs(a(i, j) - conjugate(a(j, i))));
   }
   return {std::sqrt(square), largest > 0 ? difference / largest : 0};
 }
 
-BasisStep basis_step(const BasisProblem& problem) {
-  BasisStep step;
+template <class S>
+BasisStep<S> basis_step(const BasisProblem<S>& problem) {
+  BasisStep<S> step;
   step.growth = std::numeric_limits<double>::infinity();
   step.finite = all_finite(problem.gram);
   if (!step.finite) return step;
-  const std::optional<StandardProblem> standard = standard_problem(problem.matrix, problem.gram);
+  const std::optional<StandardProblem<S>> standard = standard_problem(problem.matrix, problem.gram);
   step.positive = standard.has_value();
   if (!step.positive) return step;
   step.growth = inverse_norm(standard->l);
   step.finite = all_finite(problem.matrix);
   if (!step.finite) return step;
 
-  SmallMatrix vectors = standard->matrix;
+  SmallMatrixOf<S> vectors = standard->matrix;
   std::vector<double> values;
-  step.finite = all_finite(vectors) && symmetric_eigen(vectors, values);
+  step.finite = all_finite(vectors) && hermitian_eigen(vectors, values);
   if (!step.finite) return step;
   const Index pairs = std::min(problem.pairs, vectors.cols);
   step.values.assign(values.begin(), values.begin() + pairs);
   step.norm = std::max(std::abs(values.front()), std::abs(values.back()));
-  const SmallMatrix y = vectors.block(0, 0, vectors.rows, pairs);
+  const SmallMatrixOf<S> y = vectors.block(0, 0, vectors.rows, pairs);
   step.coefficients = y;
   standard->to_basis(step.coefficients);
   if (problem.restarts) keep_directions(problem, *standard, y, step);
   return step;
 }
+
+#define TESSERA_INSTANTIATE(S)                                                                     \
+  template OrthonormalRound<S> orthonormal_round(const SmallMatrixOf<S>&, const SmallMatrixOf<S>&, \
+                                                 const OrthonormalRules&);                         \
+  template RitzStep<S> ritz_step(const ProjectedProblem<S>&);                                      \
+  template ShownByStart shown_by_start(const SmallMatrixOf<S>&, const SmallMatrixOf<S>&,           \
+                                       const SmallMatrixOf<S>&);                                   \
+  template BasisStep<S> basis_step(const BasisProblem<S>&);
+TESSERA_INSTANTIATE(double)
+TESSERA_INSTANTIATE(std::complex<double>)
 
 }  // namespace tessera::detail

@@ -4,12 +4,12 @@
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 
-/// The computations of LOBPCG with small matrices, in double and on one rank: orthonormal new directions, and
-/// the Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos
+/// The computations of LOBPCG with small matrices, in double (S: double or std::complex<double>) and on one rank:
+/// orthonormal new directions, and the Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos
 /// and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
 namespace tessera::detail {
 
-/// Neither w^T B w = `square` nor w^T A w overflows or underflows, `norm` that of A relative to B.
+/// Neither w^H B w = `square` nor w^H A w overflows or underflows, `norm` that of A relative to B.
 bool within_range(double square, double norm);
 
 /// How exact vectors are, and which orthogonality they need.
@@ -23,14 +23,15 @@ struct OrthonormalRules {
   double norm = 1;         ///< of A, relative to B
 };
 
-/// One round of W := (W - Z Z^T B W) T with Z^T B Z = I, such that W^T B W comes near to I.
+/// One round of W := (W - Z Z^H B W) T with Z^H B Z = I, such that W^H B W comes near to I.
+template <class S>
 struct OrthonormalRound {
   Index finite = 1, accepted = 0;
-  Index positive = 1;      ///< no column has a negative B-length
-  SmallMatrix of_z, of_w;  ///< coefficients: W := Z of_z + W of_w
-  double growth = 1;       ///< factor by which rounding errors of W may have grown
+  Index positive = 1;           ///< no column has a negative B-length
+  SmallMatrixOf<S> of_z, of_w;  ///< coefficients: W := Z of_z + W of_w
+  double growth = 1;            ///< factor by which rounding errors of W may have grown
   /// Smallest eigenvalue of the scaled Gram matrix of what is not in Z. 0 if columns were dropped, or are so
-  /// long or short that W^T B W or W^T A W may be out of range.
+  /// long or short that W^H B W or W^H A W may be out of range.
   double independence = 0;
 
   template <class Visit>
@@ -39,10 +40,11 @@ struct OrthonormalRound {
     visit(independence);
   }
 };
-/// @param z_w Z^T B W
-/// @param w_w W^T B W
-OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
-                                   const OrthonormalRules& rules);
+/// @param z_w Z^H B W
+/// @param w_w W^H B W
+template <class S>
+OrthonormalRound<S> orthonormal_round(const SmallMatrixOf<S>& z_w, const SmallMatrixOf<S>& w_w,
+                                      const OrthonormalRules& rules);
 
 /// Columns of the basis S = [X W P].
 struct BasisColumns {
@@ -55,19 +57,21 @@ struct BasisColumns {
 
 /// A projected problem in the basis S = [X W P], the matrix already with the sign that makes its smallest
 /// eigenvalues the wanted ones.
+template <class S>
 struct ProjectedProblem {
   BasisColumns columns;
-  SmallMatrix matrix, gram;  ///< S^T A S and S^T B S, symmetric
-  Index keep = 0;            ///< columns of the new X
-  Index first_active = 0;    ///< new directions P belong to columns first_active, ..., keep - 1
-  bool orthonormal = true;   ///< the variant; else P keeps its directions, but not its length
+  SmallMatrixOf<S> matrix, gram;  ///< S^H A S and S^H B S, Hermitian
+  Index keep = 0;                 ///< columns of the new X
+  Index first_active = 0;         ///< new directions P belong to columns first_active, ..., keep - 1
+  bool orthonormal = true;        ///< the variant; else P keeps its directions, but not its length
 };
+template <class S>
 struct RitzStep {
   Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored
   std::vector<double> values;      ///< of the new X, ascending
   double norm = 0;                 ///< the largest magnitude of all eigenvalues of the projected problem
-  SmallMatrix coefficients;        ///< [X P] := S coefficients
-  SmallMatrix p_matrix;            ///< P^T A P of the new P
+  SmallMatrixOf<S> coefficients;   ///< [X P] := S coefficients
+  SmallMatrixOf<S> p_matrix;       ///< P^H A P of the new P
   std::vector<Index> owners;       ///< column of X that each column of P belongs to, ascending
 
   template <class Visit>
@@ -76,34 +80,40 @@ struct RitzStep {
         visit(owners);
   }
 };
-RitzStep ritz_step(const ProjectedProblem& problem);
+template <class S>
+RitzStep<S> ritz_step(const ProjectedProblem<S>& problem);
 
 /// What the start's W shows of A.
 struct ShownByStart {
-  double a_norm = 0, asymmetry = 0;  ///< a norm of A from below; of W^T A W, over the largest |w| |A w|
+  double a_norm = 0, asymmetry = 0;  ///< a norm of A from below; of W^H A W, over the largest |w| |A w|
 };
-/// @param a W^T A W @param aw of A W, w_w of W: their Gram matrices
-ShownByStart shown_by_start(const SmallMatrix& a, const SmallMatrix& aw, const SmallMatrix& w_w);
+/// @param a W^H A W @param aw of A W, w_w of W: their Gram matrices
+template <class S>
+ShownByStart shown_by_start(const SmallMatrixOf<S>& a, const SmallMatrixOf<S>& aw,
+                            const SmallMatrixOf<S>& w_w);
 
 /// The projected problem of a basis V that grows, with the sign that makes its smallest eigenvalues the wanted
 /// ones.
+template <class S>
 struct BasisProblem {
-  SmallMatrix matrix, gram;  ///< V^T A V and V^T B V, symmetric; V's columns have about unit length
-  Index pairs = 0;           ///< wanted Ritz pairs
-  SmallMatrix previous;   ///< coefficients of the last step's vectors that a restart keeps, too; of the first
+  SmallMatrixOf<S> matrix, gram;  ///< V^H A V and V^H B V, Hermitian; V's columns have about unit length
+  Index pairs = 0;                ///< wanted Ritz pairs
+  SmallMatrixOf<S>
+      previous;           ///< coefficients of the last step's vectors that a restart keeps, too; of the first
                           ///< columns of V, those of the last step
   bool restarts = false;  ///< V is to become smaller after this step
 };
+template <class S>
 struct BasisStep {
   Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored
   std::vector<double> values;      ///< of the pairs, ascending
   double norm = 0;                 ///< the largest magnitude of all eigenvalues of the projected problem
-  double growth = 1;         ///< at least 1 / sqrt(least eigenvalue of the Gram matrix): factor by which
-                             ///< rounding errors of V may have grown in Ritz vectors;
-                             ///< infinite without a good Gram matrix
-  SmallMatrix coefficients;  ///< X := V coefficients
-  SmallMatrix kept;          ///< at a restart V := V kept: the pairs first, B-orthonormal ...
-  SmallMatrix kept_matrix;   ///< ... and V^T A V of that
+  double growth = 1;              ///< at least 1 / sqrt(least eigenvalue of the Gram matrix): factor by which
+                                  ///< rounding errors of V may have grown in Ritz vectors;
+                                  ///< infinite without a good Gram matrix
+  SmallMatrixOf<S> coefficients;  ///< X := V coefficients
+  SmallMatrixOf<S> kept;          ///< at a restart V := V kept: the pairs first, B-orthonormal ...
+  SmallMatrixOf<S> kept_matrix;   ///< ... and V^H A V of that
 
   template <class Visit>
   void each_field(const Visit& visit) {
@@ -114,6 +124,7 @@ struct BasisStep {
 /// Rayleigh-Ritz, and what a thick restart keeps: the Ritz vectors, and the last step's orthogonal to them
 /// (GD+k: Stathopoulos and Saad, Electron. Trans. Numer. Anal. 7 (1998) 163; Stathopoulos, SIAM J. Sci.
 /// Comput. 29 (2007) 481).
-BasisStep basis_step(const BasisProblem& problem);
+template <class S>
+BasisStep<S> basis_step(const BasisProblem<S>& problem);
 
 }  // namespace tessera::detail

@@ -22,8 +22,9 @@ bool is_independent(double independence, double growth) {
 }
 
 /// What a Rayleigh-Ritz step leaves.
+template <class T>
 struct RitzOutcome {
-  RitzStep step;
+  RitzStep<WideOf<T>> step;
   Index with_p = 1;  ///< P has taken part
   ShownByStart shown;
   double drift = 0;
@@ -36,9 +37,10 @@ struct RitzOutcome {
   }
 };
 
-/// S^T A S and S^T B S, not symmetric yet.
+/// S^H A S and S^H B S, not Hermitian yet.
+template <class T>
 struct Projection {
-  SmallMatrix a, b;
+  SmallOf<T> a, b;
 };
 
 /// Inner products of S = [X W P] with large vectors: [A W, B W] first, then for the start the lengths of A W
@@ -57,23 +59,24 @@ std::vector<GramJob<T>> gram_jobs(const LobpcgState<T>& s, bool all) {
   return jobs;
 }
 
-/// OrthonormalRound's. @param products [X W P]^T B W
+/// OrthonormalRound's. @param products [X W P]^H B W
 template <class T>
-double independence_of(const LobpcgState<T>& s, const SmallMatrix& products) {
+double independence_of(const LobpcgState<T>& s, const SmallOf<T>& products) {
   const auto [x, w, p] = s.columns();
-  SmallMatrix z_w(x + p, w);
+  SmallOf<T> z_w(x + p, w);
   z_w.set_block(0, 0, products.block(0, 0, x, w));
   z_w.set_block(x, 0, products.block(x + w, 0, p, w));
-  const OrthonormalRound found =
+  const OrthonormalRound<WideOf<T>> found =
       orthonormal_round(z_w, products.block(x, 0, w, w), {.unit = precision<T>, .norm = s.projected_norm});
   return found.finite && found.positive ? found.independence : 0;
 }
 
 /// The columns of W are from the Gram matrices, and if all is projected those of X and P.
-void set_measured(const std::vector<SmallMatrix>& sums, const BasisColumns& columns, bool all,
-                  Projection& projection) {
+template <class T>
+void set_measured(const std::vector<SmallOf<T>>& sums, const BasisColumns& columns, bool all,
+                  Projection<T>& projection) {
   const Index size = columns.all();
-  const auto fill = [&](SmallMatrix& to, Index column, const SmallMatrix& from, Index from_column,
+  const auto fill = [&](SmallOf<T>& to, Index column, const SmallOf<T>& from, Index from_column,
                         Index count) { to.set_block(0, column, from.block(0, from_column, size, count)); };
   const auto [x, w, p] = columns;
   fill(projection.a, columns.first_w(), sums[0], 0, w);
@@ -85,37 +88,39 @@ void set_measured(const std::vector<SmallMatrix>& sums, const BasisColumns& colu
   fill(projection.b, columns.first_p(), sums[2], x, p);
 }
 
-/// The columns of X and P as they are known without large vectors: those with W by symmetry, X^T A X the Ritz
-/// values, P^T A P from the last step, X^T A P = 0 and both B-orthonormal.
+/// The columns of X and P as they are known without large vectors: those with W by symmetry, X^H A X the Ritz
+/// values, P^H A P from the last step, X^H A P = 0 and both B-orthonormal.
 template <class T>
-void set_known(const LobpcgState<T>& s, Projection& projection) {
+void set_known(const LobpcgState<T>& s, Projection<T>& projection) {
   auto& [a, b] = projection;
   const BasisColumns columns = s.columns();
   const Index w = columns.first_w(), p = columns.first_p();
   for (Index j = w; j < p; ++j)
     for (Index i = 0; i < columns.all(); ++i)
-      if (i < w || i >= p) a(j, i) = a(i, j), b(j, i) = b(i, j);
+      if (i < w || i >= p) a(j, i) = conjugate(a(i, j)), b(j, i) = conjugate(b(i, j));
   for (Index j = 0; j < columns.x; ++j) a(j, j) = s.ritz_values[static_cast<std::size_t>(j)];
   for (Index j = 0; j < columns.p; ++j)
     for (Index i = 0; i < columns.p; ++i) a(p + i, p + j) = s.p_matrix(i, j);
 }
 
-/// |X^T (A W) - (A X)^T W|.
-double drift_of(const SmallMatrix& a, const BasisColumns& columns, double projected_norm) {
+/// |X^H (A W) - (A X)^H W|.
+template <class S>
+double drift_of(const SmallMatrixOf<S>& a, const BasisColumns& columns, double projected_norm) {
   double drift = 0;
   for (Index j = columns.first_w(); j < columns.first_p(); ++j)
     for (Index i = 0; i < columns.x; ++i)
-      drift = std::max(drift, std::abs(a(i, j) - a(j, i)) / projected_norm);
+      drift = std::max(drift, std::abs(a(i, j) - conjugate(a(j, i))) / projected_norm);
   return drift;
 }
 
 /// The Ritz pairs, once more without P if that has lost its independence.
 template <class T>
-void solve(const LobpcgContext<T>& on, const LobpcgState<T>& s, const Projection& projection,
-           RitzOutcome& outcome) {
-  SmallMatrix a = symmetric_part(projection.a);
-  for (double& value : a.values) value *= on.sign();
-  ProjectedProblem projected{.columns = s.columns(), .matrix = a, .gram = symmetric_part(projection.b)};
+void solve(const LobpcgContext<T>& on, const LobpcgState<T>& s, const Projection<T>& projection,
+           RitzOutcome<T>& outcome) {
+  SmallOf<T> a = hermitian_part(projection.a);
+  for (auto& value : a.values) value *= on.sign();
+  ProjectedProblem<WideOf<T>> projected{
+      .columns = s.columns(), .matrix = a, .gram = hermitian_part(projection.b)};
   projected.keep = std::min(on.options.block, projected.columns.all());
   projected.first_active = s.locked;
   projected.orthonormal = on.options.variant == LobpcgVariant::orthonormal;
@@ -133,15 +138,15 @@ void solve(const LobpcgContext<T>& on, const LobpcgState<T>& s, const Projection
 /// On rank 0, from the sums.
 template <class T>
 void project_and_solve(const LobpcgContext<T>& on, const LobpcgState<T>& s,
-                       const std::vector<SmallMatrix>& sums, bool all, RitzOutcome& outcome) {
+                       const std::vector<SmallOf<T>>& sums, bool all, RitzOutcome<T>& outcome) {
   const BasisColumns columns = s.columns();
   if (!s.w_orthonormal) {
     outcome.independence = independence_of(s, sums[0].block(0, columns.w, columns.all(), columns.w));
     if (!is_independent<T>(outcome.independence, max_growth)) return;
   }
-  Projection projection{SmallMatrix(columns.all(), columns.all()), unit_matrix(columns.all())};
+  Projection<T> projection{SmallOf<T>(columns.all(), columns.all()), unit_matrix<WideOf<T>>(columns.all())};
   const bool at_start = columns.x == 0;
-  set_measured(sums, columns, all && !at_start, projection);
+  set_measured<T>(sums, columns, all && !at_start, projection);
   if (at_start)
     outcome.shown = shown_by_start(projection.a, sums[1], sums[2]);
   else if (all)
@@ -153,7 +158,7 @@ void project_and_solve(const LobpcgContext<T>& on, const LobpcgState<T>& s,
 
 /// [X P] := [X W P] C, the products with A and B, too.
 template <class T>
-void update_x_and_p(LobpcgContext<T>& on, LobpcgState<T>& s, const RitzStep& step) {
+void update_x_and_p(LobpcgContext<T>& on, LobpcgState<T>& s, const RitzStep<WideOf<T>>& step) {
   const auto keep = static_cast<Index>(step.values.size());
   const Index directions = step.coefficients.cols - keep;
   const auto combine = [&](BlockVectors<T> ProductBlock<T>::*part) {
@@ -169,7 +174,7 @@ void update_x_and_p(LobpcgContext<T>& on, LobpcgState<T>& s, const RitzStep& ste
   s.ritz_values = step.values;
   for (double& value : s.ritz_values) value *= on.sign();
   s.p_matrix = step.p_matrix;
-  for (double& value : s.p_matrix.values) value *= on.sign();
+  for (auto& value : s.p_matrix.values) value *= on.sign();
   s.p_owners = step.owners;
   s.x.columns = keep;
   s.p.columns = directions;
@@ -188,8 +193,8 @@ template <class T>
 StepOutcome rayleigh_ritz(LobpcgContext<T>& on, LobpcgState<T>& s) {
   const bool all = projects_all(on, s);
   const std::vector<GramJob<T>> jobs = gram_jobs(s, all);
-  const std::vector<SmallMatrix> sums = on.tasks.grams(jobs);
-  RitzOutcome outcome;
+  const std::vector<SmallOf<T>> sums = on.tasks.grams(jobs);
+  RitzOutcome<T> outcome;
   if (sums.empty())
     outcome.step.finite = 0;
   else
@@ -217,7 +222,7 @@ StepOutcome rayleigh_ritz(LobpcgContext<T>& on, LobpcgState<T>& s) {
 #define TESSERA_INSTANTIATE(T)                                                     \
   template bool trusts_directions(const LobpcgContext<T>&, const LobpcgState<T>&); \
   template StepOutcome rayleigh_ritz(LobpcgContext<T>&, LobpcgState<T>&);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail

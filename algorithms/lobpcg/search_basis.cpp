@@ -27,26 +27,32 @@ std::vector<GramJob<T>> basis_gram_jobs(const std::vector<BlockColumns<T>>& left
 }
 
 /// `count` matrices on top of each other.
-SmallMatrix stacked(const SmallMatrix* parts, std::size_t count) {
+template <class S>
+SmallMatrixOf<S> stacked(const SmallMatrixOf<S>* parts, std::size_t count) {
   Index rows = 0;
   for (std::size_t k = 0; k < count; ++k) rows += parts[k].rows;
-  SmallMatrix all(rows, parts[0].cols);
+  SmallMatrixOf<S> all(rows, parts[0].cols);
   Index first = 0;
   for (std::size_t k = 0; k < count; first += parts[k++].rows) all.set_block(first, 0, parts[k]);
   return all;
 }
 
-/// [old, c; c^T, d] of the last columns' [c; d], whose lengths become those that `scale` makes of them.
-SmallMatrix bordered(const SmallMatrix& old, const SmallMatrix& columns, const std::vector<double>& scale,
-                     double sign) {
+/// [old, c; c^H, d] of the last columns' [c; d], whose lengths become those that `scale` makes of them.
+template <class S>
+SmallMatrixOf<S> bordered(const SmallMatrixOf<S>& old, const SmallMatrixOf<S>& columns,
+                          const std::vector<double>& scale, double sign) {
   const Index m = old.rows, w = columns.cols;
-  SmallMatrix all(m + w, m + w);
+  SmallMatrixOf<S> all(m + w, m + w);
   all.set_block(0, 0, old);
   const auto factor = [&](Index j) { return scale[static_cast<std::size_t>(j)]; };
   for (Index j = 0; j < w; ++j) {
-    for (Index i = 0; i < m; ++i) all(i, m + j) = all(m + j, i) = sign * factor(j) * columns(i, j);
+    for (Index i = 0; i < m; ++i) {
+      all(i, m + j) = sign * factor(j) * columns(i, j);
+      all(m + j, i) = conjugate(all(i, m + j));
+    }
     for (Index i = 0; i < w; ++i)
-      all(m + i, m + j) = sign * factor(i) * factor(j) * (columns(m + i, j) + columns(m + j, i)) / 2;
+      all(m + i, m + j) =
+          sign * factor(i) * factor(j) * (columns(m + i, j) + conjugate(columns(m + j, i))) / 2.0;
   }
   return all;
 }
@@ -56,10 +62,10 @@ SmallMatrix bordered(const SmallMatrix& old, const SmallMatrix& columns, const s
 /// What a step leaves.
 template <class T>
 struct SearchBasis<T>::Outcome {
-  BasisStep step;
+  BasisStep<WideOf<T>> step;
   std::vector<double> scale;  ///< makes the columns of W unit vectors
   ShownByStart shown;
-  SmallMatrix matrix, gram;  ///< of [V W], not shared
+  SmallOf<T> matrix, gram;  ///< of [V W], not shared
 
   template <class Visit>
   void each_field(const Visit& visit) {
@@ -84,9 +90,9 @@ std::vector<BasisPart<T>> SearchBasis<T>::parts() const {
 }
 
 template <class T>
-SmallMatrix SearchBasis<T>::factor() const {
+SmallOf<T> SearchBasis<T>::factor() const {
   if (on_.runtime().rank() != 0 || columns_ == 0) return {};
-  SmallMatrix l = gram_;
+  SmallOf<T> l = gram_;
   // The step that has accepted these columns has factored it.
   if (!cholesky(l)) return {};
   return l;
@@ -108,7 +114,7 @@ StepOutcome SearchBasis<T>::extend(LobpcgState<T>& s, Index first, Index end, do
     jobs.push_back({{s.w.a_products()}, {s.w.a_products()}});
     jobs.push_back({{s.w.vectors()}, {s.w.vectors()}});
   }
-  const std::vector<SmallMatrix> sums = on_.tasks.grams(jobs);
+  const std::vector<SmallOf<T>> sums = on_.tasks.grams(jobs);
   Outcome outcome;
   if (!sums.empty())
     outcome = project(s, sums, first, end);
@@ -116,7 +122,7 @@ StepOutcome SearchBasis<T>::extend(LobpcgState<T>& s, Index first, Index end, do
     outcome.step.finite = 0;
   share_result(on_.runtime(), outcome);
 
-  const BasisStep& step = outcome.step;
+  const BasisStep<WideOf<T>>& step = outcome.step;
   if (!s.w_orthonormal && !(step.growth <= max_growth)) return StepOutcome::dependent;
   if (!step.finite) return StepOutcome::not_finite;
   if (!step.positive) return StepOutcome::not_positive;
@@ -133,7 +139,7 @@ StepOutcome SearchBasis<T>::extend(LobpcgState<T>& s, Index first, Index end, do
   if (step.kept.cols == 0) return StepOutcome::done;
   shrink(step);
   // What is known of the projected problem without large vectors gathers rounding.
-  constexpr Index interval = sizeof(T) == 4 ? 1 : 4;
+  constexpr Index interval = sizeof(RealOf<T>) == 4 ? 1 : 4;
   if (++restarts_ % interval == 0) s.drift = measure() / s.projected_norm;
   return StepOutcome::done;
 }
@@ -141,16 +147,16 @@ StepOutcome SearchBasis<T>::extend(LobpcgState<T>& s, Index first, Index end, do
 /// On rank 0, from the sums.
 template <class T>
 typename SearchBasis<T>::Outcome SearchBasis<T>::project(const LobpcgState<T>& s,
-                                                         const std::vector<SmallMatrix>& sums, Index first,
+                                                         const std::vector<SmallOf<T>>& sums, Index first,
                                                          Index end) const {
   Outcome outcome;
   bool in_range = true;
   const Index w = s.w.columns, size = columns_ + w;
   const std::size_t of_start = s.fresh ? 2 : 0;
-  const SmallMatrix all = stacked(sums.data(), sums.size() - of_start);
-  const SmallMatrix a = all.block(0, 0, size, w), b = all.block(0, w, size, w);
+  const SmallOf<T> all = stacked(sums.data(), sums.size() - of_start);
+  const SmallOf<T> a = all.block(0, 0, size, w), b = all.block(0, w, size, w);
   for (Index j = 0; j < w; ++j) {
-    const double square = b(columns_ + j, j);
+    const double square = real_part(b(columns_ + j, j));
     // Vectors that are to be orthonormal have lengths of about 1, unless B has them in its null space.
     outcome.step.positive = outcome.step.positive && square > (s.w_orthonormal ? 0.1 : 0);
     outcome.step.finite = outcome.step.finite && std::isfinite(square);
@@ -161,10 +167,11 @@ typename SearchBasis<T>::Outcome SearchBasis<T>::project(const LobpcgState<T>& s
   if (!outcome.step.positive || !outcome.step.finite || !(in_range || s.w_orthonormal)) return outcome;
   if (of_start > 0)
     outcome.shown = shown_by_start(a.block(columns_, 0, w, w), sums[sums.size() - 2], sums[sums.size() - 1]);
-  const SmallMatrix none;
+  const SmallOf<T> none;
   outcome.matrix = bordered(columns_ > 0 ? matrix_ : none, a, outcome.scale, on_.sign());
   outcome.gram = bordered(columns_ > 0 ? gram_ : none, b, outcome.scale, 1);
-  BasisProblem problem{.matrix = outcome.matrix, .gram = outcome.gram, .pairs = sizes_.pairs, .previous = {}};
+  BasisProblem<WideOf<T>> problem{
+      .matrix = outcome.matrix, .gram = outcome.gram, .pairs = sizes_.pairs, .previous = {}};
   problem.restarts = size + sizes_.spaces > sizes_.most;
   if (problem.restarts && columns_ > 0) {
     const Index last = std::min(end, coefficients_.cols);
@@ -182,7 +189,7 @@ void SearchBasis<T>::append(const ProductBlock<T>& w, const std::vector<double>&
     const Index at = columns_ % max_block_columns;
     const Index count = std::min<Index>(w.columns - done, max_block_columns - at);
     ProductBlock<T>& block = blocks_[static_cast<std::size_t>(columns_ / max_block_columns)];
-    SmallMatrix c(count, count);
+    SmallOf<T> c(count, count);
     for (Index j = 0; j < count; ++j) c(j, j) = scale[static_cast<std::size_t>(done + j)];
     const auto copy = [&](Part part) {
       const BlockColumns<T> from{&(w.*part), done, count}, to{&(block.*part), at, count};
@@ -198,7 +205,7 @@ void SearchBasis<T>::append(const ProductBlock<T>& w, const std::vector<double>&
 
 /// The thick restart.
 template <class T>
-void SearchBasis<T>::shrink(const BasisStep& step) {
+void SearchBasis<T>::shrink(const BasisStep<WideOf<T>>& step) {
   const Index kept = step.kept.cols, first = std::min<Index>(kept, max_block_columns);
   const auto rotate = [&](Part part) {
     std::vector<BlockColumns<T>> outputs{{&(blocks_[0].*part), 0, first}};
@@ -210,26 +217,26 @@ void SearchBasis<T>::shrink(const BasisStep& step) {
   if (on_.problem.b) rotate(&ProductBlock<T>::bv);
   columns_ = kept;
   matrix_ = step.kept_matrix;
-  gram_ = unit_matrix(kept);
-  coefficients_ = unit_matrix(kept).block(0, 0, kept, static_cast<Index>(values_.size()));
+  gram_ = unit_matrix<WideOf<T>>(kept);
+  coefficients_ = unit_matrix<WideOf<T>>(kept).block(0, 0, kept, static_cast<Index>(values_.size()));
   growth_ = 1;
 }
 
 template <class T>
 void SearchBasis<T>::leave(Index pairs, double norm) {
-  BasisStep step;
+  BasisStep<WideOf<T>> step;
   const Index kept = std::min<Index>(columns_ - pairs, 2 * max_block_columns);
   if (on_.runtime().rank() == 0) {
     // What leaves goes behind all others, also where Ritz values are equal.
-    const SmallMatrix left = product(Op::none, gram_, Op::none, coefficients_.block(0, 0, columns_, pairs)),
-                      outer = product(Op::none, left, Op::transpose, left);
-    BasisProblem problem{.matrix = matrix_, .gram = gram_, .pairs = kept, .previous = {}};
+    const SmallOf<T> left = product(Op::none, gram_, Op::none, coefficients_.block(0, 0, columns_, pairs)),
+                     outer = product(Op::none, left, Op::adjoint, left);
+    BasisProblem<WideOf<T>> problem{.matrix = matrix_, .gram = gram_, .pairs = kept, .previous = {}};
     for (std::size_t k = 0; k < outer.values.size(); ++k)
       problem.matrix.values[k] += 4 * norm * outer.values[k];
-    problem.matrix = symmetric_part(problem.matrix);
+    problem.matrix = hermitian_part(problem.matrix);
     if (kept > 0) step = basis_step(problem);
     step.kept = std::exchange(step.coefficients, {});
-    step.kept_matrix = SmallMatrix(kept, kept);
+    step.kept_matrix = SmallOf<T>(kept, kept);
     for (Index j = 0; j < static_cast<Index>(step.values.size()); ++j)
       step.kept_matrix(j, j) = step.values[static_cast<std::size_t>(j)];
   }
@@ -241,7 +248,7 @@ void SearchBasis<T>::leave(Index pairs, double norm) {
   shrink(step);
 }
 
-/// The projected matrices from large vectors. @return the asymmetry of V^T A V, on all ranks
+/// The projected matrices from large vectors. @return the asymmetry of V^H A V, on all ranks
 template <class T>
 double SearchBasis<T>::measure() {
   const std::vector<BlockColumns<T>> left = columns_of(&ProductBlock<T>::v);
@@ -249,24 +256,24 @@ double SearchBasis<T>::measure() {
   for (const BasisPart<T>& part : parts())
     for (GramJob<T>& job : basis_gram_jobs<T>(left, {part.a_products(), part.b_products()}))
       jobs.push_back(std::move(job));
-  const std::vector<SmallMatrix> sums = on_.tasks.grams(jobs);
+  const std::vector<SmallOf<T>> sums = on_.tasks.grams(jobs);
   double drift = 0;
   if (!sums.empty()) {
-    SmallMatrix a(columns_, columns_), b(columns_, columns_);
+    SmallOf<T> a(columns_, columns_), b(columns_, columns_);
     const std::size_t of_part = sums.size() / parts().size();
     Index column = 0;
     for (std::size_t p = 0; p < parts().size(); ++p) {
-      const SmallMatrix all = stacked(&sums[p * of_part], of_part);
+      const SmallOf<T> all = stacked(&sums[p * of_part], of_part);
       const Index width = all.cols / 2;
       a.set_block(0, column, all.block(0, 0, columns_, width));
       b.set_block(0, column, all.block(0, width, columns_, width));
       column += width;
     }
     for (Index j = 0; j < columns_; ++j)
-      for (Index i = 0; i < j; ++i) drift = std::max(drift, std::abs(a(i, j) - a(j, i)));
-    matrix_ = symmetric_part(a);
-    for (double& value : matrix_.values) value *= on_.sign();
-    gram_ = symmetric_part(b);
+      for (Index i = 0; i < j; ++i) drift = std::max(drift, std::abs(a(i, j) - conjugate(a(j, i))));
+    matrix_ = hermitian_part(a);
+    for (auto& value : matrix_.values) value *= on_.sign();
+    gram_ = hermitian_part(b);
   }
   on_.runtime().broadcast(&drift, sizeof drift, 0);
   return drift;
@@ -274,7 +281,7 @@ double SearchBasis<T>::measure() {
 
 template <class T>
 void SearchBasis<T>::ritz_vectors(const ProductBlock<T>& x, Index first, Index end) const {
-  const SmallMatrix c = coefficients_.block(0, first, columns_, end - first);
+  const SmallOf<T> c = coefficients_.block(0, first, columns_, end - first);
   const auto combine = [&](Part part) {
     const BlockColumns<T> to{&(x.*part), 0, end - first};
     on_.tasks.combine(columns_of(part), {&to, 1}, c);
@@ -284,7 +291,7 @@ void SearchBasis<T>::ritz_vectors(const ProductBlock<T>& x, Index first, Index e
   if (on_.problem.b) combine(&ProductBlock<T>::bv);
 }
 
-template class SearchBasis<float>;
-template class SearchBasis<double>;
+#define TESSERA_INSTANTIATE(T) template class SearchBasis<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -18,7 +18,7 @@ struct BasisSizes {
 inline constexpr Index max_basis_columns = 4 * max_block_columns;
 
 /// The basis V of a generalized Davidson method: blocks of up to 32 columns of about unit B-length, with their
-/// products A V and B V, and the projected matrices V^T A V and V^T B V. V need not be orthonormal: the Gram
+/// products A V and B V, and the projected matrices V^H A V and V^H B V. V need not be orthonormal: the Gram
 /// matrix knows. Its columns come by extend(), and go in thick restarts.
 template <class T>
 class SearchBasis {
@@ -28,8 +28,8 @@ class SearchBasis {
   Index columns() const { return columns_; }
   /// Its blocks as far as they are in use.
   std::vector<BasisPart<T>> parts() const;
-  /// Cholesky's factor of V^T B V, on rank 0.
-  SmallMatrix factor() const;
+  /// Cholesky's factor of V^H B V, on rank 0.
+  SmallOf<T> factor() const;
   /// By how much rounding errors of V may have grown in Ritz vectors; and in the last step, before a restart.
   double growth() const { return growth_; }
   double step_growth() const { return step_growth_; }
@@ -56,19 +56,18 @@ class SearchBasis {
   using Part = BlockVectors<T> ProductBlock<T>::*;
   struct Outcome;
 
-  Outcome project(const LobpcgState<T>& s, const std::vector<SmallMatrix>& sums, Index first,
-                  Index end) const;
+  Outcome project(const LobpcgState<T>& s, const std::vector<SmallOf<T>>& sums, Index first, Index end) const;
   std::vector<BlockColumns<T>> columns_of(Part part) const;
   void append(const ProductBlock<T>& w, const std::vector<double>& scale);
-  void shrink(const BasisStep& step);
+  void shrink(const BasisStep<WideOf<T>>& step);
   double measure();
 
   LobpcgContext<T>& on_;
   BasisSizes sizes_;
   std::vector<ProductBlock<T>> blocks_;
   Index columns_ = 0, restarts_ = 0;
-  SmallMatrix matrix_, gram_;  ///< V^T A V with the sign of what is minimised, V^T B V; on rank 0
-  SmallMatrix coefficients_;   ///< of the Ritz vectors
+  SmallOf<T> matrix_, gram_;  ///< V^H A V with the sign of what is minimised, V^H B V; on rank 0
+  SmallOf<T> coefficients_;   ///< of the Ritz vectors
   std::vector<double> values_;
   double growth_ = 1, step_growth_ = 1;
 };

@@ -22,7 +22,10 @@ class FieldWriter {
     (*this)(static_cast<Index>(values.size()));
     bytes_of(values.data(), sizeof(E) * values.size());
   }
-  void operator()(const SmallMatrix& a) { (*this)(a.rows), (*this)(a.cols), (*this)(a.values); }
+  template <class S>
+  void operator()(const SmallMatrixOf<S>& a) {
+    (*this)(a.rows), (*this)(a.cols), (*this)(a.values);
+  }
   std::vector<std::byte> bytes;
 
  private:
@@ -44,7 +47,10 @@ class FieldReader {
     values.resize(static_cast<std::size_t>(count));
     bytes_to(values.data(), sizeof(E) * values.size());
   }
-  void operator()(SmallMatrix& a) { (*this)(a.rows), (*this)(a.cols), (*this)(a.values); }
+  template <class S>
+  void operator()(SmallMatrixOf<S>& a) {
+    (*this)(a.rows), (*this)(a.cols), (*this)(a.values);
+  }
 
  private:
   void bytes_to(void* to, std::size_t count) {

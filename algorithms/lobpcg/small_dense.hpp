@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <complex>
+#include <type_traits>
 #include <vector>
 
 #include <tessera/types.hpp>
@@ -9,35 +11,53 @@
 /// Matrices of a hundred rows or so, on the thread that submits: the projected problems of block methods.
 namespace tessera::detail {
 
-/// Column-major, without gaps, zero at first.
-struct SmallMatrix {
+/// Column-major, without gaps, zero at first. S: double or std::complex<double>.
+template <class S>
+struct SmallMatrixOf {
   Index rows = 0, cols = 0;
-  std::vector<double> values;
+  std::vector<S> values;
 
-  SmallMatrix() = default;
-  SmallMatrix(Index row_count, Index column_count)
+  SmallMatrixOf() = default;
+  SmallMatrixOf(Index row_count, Index column_count)
       : rows(row_count),
         cols(column_count),
-        values(static_cast<std::size_t>(row_count * column_count), 0.0) {}
-  double& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
-  double operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
-  SmallMatrix block(Index row, Index col, Index m, Index n) const;
-  void set_block(Index row, Index col, const SmallMatrix& part);
+        values(static_cast<std::size_t>(row_count * column_count), S(0)) {}
+  S& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
+  S operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
+  SmallMatrixOf block(Index row, Index col, Index m, Index n) const;
+  void set_block(Index row, Index col, const SmallMatrixOf& part);
 };
+using SmallMatrix = SmallMatrixOf<double>;
 
-SmallMatrix unit_matrix(Index order);
-SmallMatrix transposed(const SmallMatrix& a);
-bool all_finite(const SmallMatrix& a);
+/// What inner products of vectors of T are summed in.
+template <class T>
+using WideOf = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+/// Of vectors of T.
+template <class T>
+using SmallOf = SmallMatrixOf<WideOf<T>>;
+
+template <class S = double>
+SmallMatrixOf<S> unit_matrix(Index order);
+/// a^H.
+template <class S>
+SmallMatrixOf<S> adjoint(const SmallMatrixOf<S>& a);
+template <class S>
+bool all_finite(const SmallMatrixOf<S>& a);
 /// op(a) op(b).
-SmallMatrix product(Op op_a, const SmallMatrix& a, Op op_b, const SmallMatrix& b);
-/// The symmetric part, (a + a^T) / 2.
-SmallMatrix symmetric_part(const SmallMatrix& a);
+template <class S>
+SmallMatrixOf<S> product(Op op_a, const SmallMatrixOf<S>& a, Op op_b, const SmallMatrixOf<S>& b);
+/// The Hermitian part, (a + a^H) / 2.
+template <class S>
+SmallMatrixOf<S> hermitian_part(const SmallMatrixOf<S>& a);
 /// a := its Cholesky factor L, zeros above the diagonal; false if a is not positive definite.
-bool cholesky(SmallMatrix& a);
+template <class S>
+bool cholesky(SmallMatrixOf<S>& a);
 /// b := inv(op(l)) b.
-void solve_lower(Op op, const SmallMatrix& l, SmallMatrix& b);
-/// Eigenvalues of the symmetric a, ascending; a := its eigenvectors (divide and conquer). False if LAPACK
+template <class S>
+void solve_lower(Op op, const SmallMatrixOf<S>& l, SmallMatrixOf<S>& b);
+/// Eigenvalues of the Hermitian a, ascending; a := its eigenvectors (divide and conquer). False if LAPACK
 /// fails.
-bool symmetric_eigen(SmallMatrix& a, std::vector<double>& values);
+template <class S>
+bool hermitian_eigen(SmallMatrixOf<S>& a, std::vector<double>& values);
 
 }  // namespace tessera::detail

@@ -118,6 +118,6 @@ Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<
   template LobpcgResult<T> lobpcg<T>(Runtime&, const LobpcgProblem<T>&, const LobpcgOptions&); \
   template Completion<LobpcgResult<T>> submit_lobpcg<T>(Runtime&, const LobpcgProblem<T>&,     \
                                                         const LobpcgOptions&);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

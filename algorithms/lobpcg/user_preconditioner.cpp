@@ -62,7 +62,7 @@ void UserPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, 
   });
 }
 
-template class UserPreconditioner<float>;
-template class UserPreconditioner<double>;
+#define TESSERA_INSTANTIATE(T) template class UserPreconditioner<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -41,6 +41,46 @@ std::vector<double> sum_of_ranks(const Sequence& sequence, std::vector<double> s
   return sums;
 }
 
+/// Numbers of a Gram matrix of l and r columns: of real columns, both parts of complex ones.
+template <class T>
+std::size_t gram_size(Index l, Index r) {
+  return static_cast<std::size_t>(reals_of<T> * l * reals_of<T> * r);
+}
+
+/// L^H R of real columns' inner products: those of a = Re a + i Im a and b are
+/// Re a^T Re b + Im a^T Im b + i (Re a^T Im b - Im a^T Re b).
+template <class T>
+SmallOf<T> gram_matrix(Index l, Index r, const double* sums) {
+  SmallOf<T> g(l, r);
+  if constexpr (is_complex<T>) {
+    for (Index j = 0; j < r; ++j)
+      for (Index i = 0; i < l; ++i) {
+        const double *const of_real = sums + 2 * i + 2 * j * 2 * l, *const of_imaginary = of_real + 2 * l;
+        g(i, j) = {of_real[0] + of_imaginary[1], of_imaginary[0] - of_real[1]};
+      }
+  } else {
+    std::copy_n(sums, g.values.size(), g.values.begin());
+  }
+  return g;
+}
+
+/// The coefficients of real columns: [Re Y Im Y] = [Re X Im X] [Re c, Im c; -Im c, Re c] for each number c.
+template <class T>
+SmallMatrix real_coefficients(const SmallOf<T>& c) {
+  if constexpr (is_complex<T>) {
+    SmallMatrix all(2 * c.rows, 2 * c.cols);
+    for (Index j = 0; j < c.cols; ++j)
+      for (Index i = 0; i < c.rows; ++i) {
+        all(2 * i, 2 * j) = all(2 * i + 1, 2 * j + 1) = c(i, j).real();
+        all(2 * i, 2 * j + 1) = c(i, j).imag();
+        all(2 * i + 1, 2 * j) = -c(i, j).imag();
+      }
+    return all;
+  } else {
+    return c;
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -48,16 +88,19 @@ VectorTasks<T>::VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegment
                             Index max_columns)
     : sequence_(sequence),
       segments_(std::move(segments)),
-      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * max_columns * max_columns)),
-      work_(Data::scratch(sequence.runtime(),
-                          std::max(gram_parts * gram_bytes_,
-                                   sizeof(double) * std::size_t{residual_parts * residual_norms}))) {
+      gram_bytes_(sizeof(double) * gram_size<T>(3 * max_columns, 2 * max_columns)),
+      work_(Data::scratch(
+          sequence.runtime(),
+          std::max(sizeof(double) *
+                       static_cast<std::size_t>(gram_parts * gram_launch(static_cast<Index>(gram_size<T>(
+                                                                 3 * max_columns, 2 * max_columns)))),
+                   sizeof(double) * std::size_t{residual_parts * residual_norms}))) {
   for (Index s = 0; s < segments_->count(); ++s)
     norms_.push_back(Data::bytes(sequence.runtime(), sizeof(double) * residual_norms, segments_->owner(s)));
 }
 
 template <class T>
-std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs) {
+std::vector<SmallOf<T>> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs) {
   Runtime& runtime = sequence_.runtime();
   while (grams_.size() < jobs.size()) {
     grams_.emplace_back();
@@ -78,7 +121,7 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
   // The host waits: what comes next depends on these numbers.
   std::vector<double> sums;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const auto count = static_cast<std::size_t>(columns_of<T>(jobs[j].left) * columns_of<T>(jobs[j].right));
+    const std::size_t count = gram_size<T>(columns_of<T>(jobs[j].left), columns_of<T>(jobs[j].right));
     const std::size_t first = sums.size();
     sums.resize(first + count, 0.0);
     for (const Data& g : grams_[j]) {
@@ -89,22 +132,23 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
     }
   }
   sums = sum_of_ranks(sequence_, std::move(sums));
-  std::vector<SmallMatrix> result;
+  std::vector<SmallOf<T>> result;
   if (sums.empty() || runtime.rank() != 0) return result;
-  auto from = sums.begin();
+  const double* from = sums.data();
   for (const GramJob<T>& job : jobs) {
-    SmallMatrix g(columns_of<T>(job.left), columns_of<T>(job.right));
-    std::copy_n(from, g.values.size(), g.values.begin());
-    from += static_cast<std::ptrdiff_t>(g.values.size());
-    result.push_back(std::move(g));
+    const Index l = columns_of<T>(job.left), r = columns_of<T>(job.right);
+    result.push_back(gram_matrix<T>(l, r, from));
+    from += gram_size<T>(l, r);
   }
   return result;
 }
 
 template <class T>
 void combine_columns(Sequence& sequence, std::span<const BlockColumns<T>> inputs,
-                     std::span<const BlockColumns<T>> outputs, const SmallMatrix& c, bool keeps_others) {
+                     std::span<const BlockColumns<T>> outputs, const SmallOf<T>& complex_or_real,
+                     bool keeps_others) {
   if (columns_of<T>(outputs) == 0) return;
+  const SmallMatrix c = real_coefficients<T>(complex_or_real);
   const Data coefficients = Data::bytes(
       sequence.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
   {
@@ -132,7 +176,7 @@ void combine_columns(Sequence& sequence, std::span<const BlockColumns<T>> inputs
 
 template <class T>
 void VectorTasks<T>::copy(const BlockColumns<T>& from, const BlockColumns<T>& to) {
-  combine({&from, 1}, {&to, 1}, unit_matrix(from.columns));
+  combine({&from, 1}, {&to, 1}, unit_matrix<WideOf<T>>(from.columns));
 }
 
 template <class T>
@@ -182,11 +226,10 @@ ResidualSquares VectorTasks<T>::wait_for_norms() {
   return {sum_of_ranks(sequence_, std::move(sums))};
 }
 
-template void combine_columns(Sequence&, std::span<const BlockColumns<float>>,
-                              std::span<const BlockColumns<float>>, const SmallMatrix&, bool);
-template void combine_columns(Sequence&, std::span<const BlockColumns<double>>,
-                              std::span<const BlockColumns<double>>, const SmallMatrix&, bool);
-template class VectorTasks<float>;
-template class VectorTasks<double>;
+#define TESSERA_INSTANTIATE(T)                                                              \
+  template void combine_columns(Sequence&, std::span<const BlockColumns<T>>,                \
+                                std::span<const BlockColumns<T>>, const SmallOf<T>&, bool); \
+  template class VectorTasks<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -50,7 +50,7 @@ struct BasisPart {
   }
 };
 
-/// Sums over all rows and ranks of inner products, left^T right.
+/// Sums over all rows and ranks of inner products, left^H right.
 template <class T>
 struct GramJob {
   std::vector<BlockColumns<T>> left, right;
@@ -77,7 +77,7 @@ struct ResidualSquares {
 /// before. Submits and returns. @param keeps_others they stay instead, and must have been written before
 template <class T>
 void combine_columns(Sequence& sequence, std::span<const BlockColumns<T>> inputs,
-                     std::span<const BlockColumns<T>> outputs, const SmallMatrix& c,
+                     std::span<const BlockColumns<T>> outputs, const SmallOf<T>& c,
                      bool keeps_others = false);
 
 /// The operations of LOBPCG on large vectors, as tasks a segment each, and the small matrices that come from
@@ -93,10 +93,10 @@ class VectorTasks {
 
   /// On rank 0 the Gram matrices of the jobs (empty if a task has failed on some rank); nothing on the
   /// others.
-  std::vector<SmallMatrix> grams(std::span<const GramJob<T>> jobs);
+  std::vector<SmallOf<T>> grams(std::span<const GramJob<T>> jobs);
   /// combine_columns().
   void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
-               const SmallMatrix& c, bool keeps_others = false) {
+               const SmallOf<T>& c, bool keeps_others = false) {
     combine_columns(sequence_, inputs, outputs, c, keeps_others);
   }
   /// to := from, as many columns.
@@ -112,7 +112,7 @@ class VectorTasks {
  private:
   Sequence& sequence_;
   std::shared_ptr<const RowSegments> segments_;
-  std::size_t gram_bytes_;
+  std::size_t gram_bytes_;                ///< of inner products of real columns
   std::vector<std::vector<Data>> grams_;  ///< by job and segment
   std::vector<Data> norms_;               ///< by segment
   Data work_;                             ///< scratch of GPUs

@@ -38,9 +38,9 @@ void expect_wanted_end(Sequence& sequence, const LobpcgProblem<T>& problem, cons
   agree(sequence.runtime(), 0, [&] { problem.preconditioner->expect(s.ritz_values.front(), residual); });
 }
 
-template void expect_wanted_end(Sequence&, const LobpcgProblem<float>&, const LobpcgOptions&,
-                                MultiplicationCounts&);
-template void expect_wanted_end(Sequence&, const LobpcgProblem<double>&, const LobpcgOptions&,
-                                MultiplicationCounts&);
+#define TESSERA_INSTANTIATE(T)                                                              \
+  template void expect_wanted_end(Sequence&, const LobpcgProblem<T>&, const LobpcgOptions&, \
+                                  MultiplicationCounts&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

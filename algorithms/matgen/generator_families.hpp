@@ -15,6 +15,13 @@ SparseGenerator laplacian_generator(const KindArguments& arguments, int directio
 SparseGenerator graph_ring_generator(const KindArguments& arguments);
 SparseGenerator graph_grid_generator(const KindArguments& arguments);
 
+// In magnetic fields (magnetic_lattices.cpp): complex Hermitian.
+/// 2 on the diagonal and -exp(+-i PHI / n) for neighbours on a ring, which the flux PHI goes through.
+SparseGenerator magnetic_ring_generator(const KindArguments& arguments);
+/// 4 on the diagonal and -1 times a phase for neighbours on a square lattice, periodic in both directions, whose
+/// plaquettes the flux 2 pi P / Q goes through. Source: D. R. Hofstadter, Phys. Rev. B 14, 2239 (1976).
+SparseGenerator hofstadter_generator(const KindArguments& arguments);
+
 // Small test problems of eigensolvers (model_matrices.cpp).
 /// The square of the second difference. Source: T. Sakurai, H. Tadano, Y. Inadomi, U. Nagashima, Appl. Numer.
 /// Anal. Comput. Math. 1, 516 (2004).

@@ -10,7 +10,7 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr std::array<SparseGeneratorKind, 16> kinds{{
+constexpr std::array<SparseGeneratorKind, 18> kinds{{
     {"shell", "NUCLEUS[:2M[:+|-]] or sd|pf|file:Z:N[:2M[:+|-]]",
      "nuclear shell model in the m-scheme: 48Cr, or valence particles of a shell"},
     {"heisenberg", "SITES[:open|periodic]", "Heisenberg chain of spins 1/2, Sz = 0"},
@@ -22,12 +22,15 @@ constexpr std::array<SparseGeneratorKind, 16> kinds{{
     {"laplacian3d", "NX[:NY[:NZ]]", "seven-point Laplacian on a grid (closed form)"},
     {"graph-ring", "N", "graph Laplacian of a ring, singular (closed form)"},
     {"graph-grid", "NX[:NY]", "graph Laplacian of a grid, singular (closed form)"},
+    {"magnetic-ring", "N[:PHI]", "complex: a ring with the flux PHI (pi/2) through it (closed form)"},
+    {"hofstadter", "NX[:NY[:P[:Q]]]",
+     "complex: a square lattice, flux P/Q (1/NX) a plaquette, Q divides NX (Harper's equation)"},
     {"sakurai", "N", "Sakurai's pentadiagonal matrix (closed form)"},
     {"mikota", "N", "Mikota's pair A x = lambda B x with eigenvalues 1, 4, 9, ..."},
     {"elastic-rod", "N", "finite elements of a vibrating rod, A x = lambda B x (closed form)"},
     {"clusters", "N[:WIDTH]", "diagonal, clusters of WIDTH (4) eigenvalues that are 1e-8 apart"},
     {"hard-diagonal", "N[:DECADES]", "diagonal, from 1 up over DECADES (8) powers of ten"},
-    {"matrix-market", "PATH", "a symmetric matrix from a Matrix Market file"},
+    {"matrix-market", "PATH", "a symmetric or complex Hermitian matrix from a Matrix Market file"},
 }};
 
 std::optional<std::vector<double>> known(const std::function<std::vector<double>(Index)>& values,
@@ -72,6 +75,8 @@ SparseGenerator make_sparse_generator(std::string_view kind, const SparseGenerat
   if (name == "laplacian3d") return laplacian_generator(arguments, 3);
   if (name == "graph-ring") return graph_ring_generator(arguments);
   if (name == "graph-grid") return graph_grid_generator(arguments);
+  if (name == "magnetic-ring") return magnetic_ring_generator(arguments);
+  if (name == "hofstadter") return hofstadter_generator(arguments);
   if (name == "sakurai") return sakurai_generator(arguments);
   if (name == "mikota") return mikota_generator(arguments);
   if (name == "elastic-rod") return elastic_rod_generator(arguments);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -12,25 +14,44 @@
 
 namespace tessera::detail {
 
+/// What lists values of V, and the type of its values: double, or std::complex<double>.
+template <class V>
+using EntryOf = std::conditional_t<is_complex<V>, ComplexSparseEntry, SparseEntry>;
+template <class V>
+using EntryValue = decltype(EntryOf<V>::value);
+
+template <class T>
+bool finite_value(T x) noexcept {
+  return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
+}
+
 /// Calls visit(row, column, value) for the entries of a part of the matrix, with rows and columns of the
 /// whole. V: the type in which the values must be finite.
-/// @throws InvalidArgument for entries outside the part, above the diagonal or not finite
+/// @throws InvalidArgument for entries outside the part, above the diagonal or not finite, and a diagonal that is not
+/// real
 template <class V, class Visit>
 void for_checked_entries(const SymmetricRows& rows, Index first_row, Index end_row, Index first_column,
-                         Index end_column, std::vector<SparseEntry>& space, const Visit& visit) {
+                         Index end_column, std::vector<EntryOf<V>>& space, const Visit& visit) {
   constexpr Index max_columns = Index(1) << 32;
   for (Index begin = first_column; begin < end_column; begin += max_columns) {
     const Index end = std::min(end_column, begin + max_columns);
     space.clear();
-    rows.entries(first_row, end_row, begin, end, space);
-    for (const SparseEntry& entry : space) {
+    if constexpr (is_complex<V>)
+      rows.complex_entries(first_row, end_row, begin, end, space);
+    else
+      rows.entries(first_row, end_row, begin, end, space);
+    for (const EntryOf<V>& entry : space) {
       const Index row = first_row + entry.row, column = begin + entry.column;
       const auto refuse = [&](const char* expected) {
-        throw InvalidArgument("rows", fmt::format("entry ({}, {}) = {}", row, column, entry.value), expected);
+        const std::string value =
+            is_complex<V> ? fmt::format("{} + {} i", real_part(entry.value), imag_part(entry.value))
+                          : fmt::format("{}", real_part(entry.value));
+        throw InvalidArgument("rows", fmt::format("entry ({}, {}) = {}", row, column, value), expected);
       };
       if (row >= end_row || column >= end) refuse("entries inside the rows and columns that are asked for");
       if (column > row) refuse("entries of the lower triangle");
-      if (!std::isfinite(static_cast<V>(entry.value))) refuse("finite values");
+      if (!finite_value(static_cast<V>(entry.value))) refuse("finite values");
+      if (row == column && imag_part(entry.value) != 0) refuse("a real diagonal");
       visit(row, column, entry.value);
     }
   }

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/sparse/checked_entries.hpp>
+#include <tessera/algorithms/sparse/hermitian_rows.hpp>
 #include <tessera/error.hpp>
 #include <tessera/matrix_market.hpp>
 #include <tessera/runtime/host_memory.hpp>
@@ -56,21 +58,24 @@ class CoordinateRows::Collector {
   Collector(Index order, Uplo triangle, Refuse refuse)
       : order_(order), triangle_(triangle), refuse_(std::move(refuse)) {}
 
-  void add(Index row, Index column, double value) {
+  void add(Index row, Index column, std::complex<double> value) {
     if (row < 0 || row >= order_ || column < 0 || column >= order_)
       refuse_(row, column, "entries inside the matrix");
     if (triangle_ == Uplo::lower && column > row) refuse_(row, column, "entries of the lower triangle alone");
     if (triangle_ == Uplo::upper && column < row) refuse_(row, column, "entries of the upper triangle alone");
-    if (!std::isfinite(value)) refuse_(row, column, "finite entries");
+    if (!finite_value(value)) refuse_(row, column, "finite entries");
+    if (row == column && value.imag() != 0) refuse_(row, column, "a real diagonal");
     largest_ = std::max(largest_, std::abs(value));
-    entries_.push_back({std::max(row, column), std::min(row, column), value, column > row});
+    entries_.push_back({std::max(row, column), std::min(row, column), column > row ? std::conj(value) : value,
+                        column > row});
   }
 
-  CoordinateRows finish() {
+  CoordinateRows finish(bool hermitian) {
     std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.row, a.column, a.mirrored) < std::tie(b.row, b.column, b.mirrored);
     });
     CoordinateRows made;
+    made.hermitian_ = hermitian;
     made.begins_.assign(static_cast<std::size_t>(order_ + 1), 0);
     for (std::size_t k = 0; k < entries_.size();) {
       const Entry& entry = entries_[k];
@@ -80,13 +85,16 @@ class CoordinateRows::Collector {
       const bool pair = end - k == 2 && !entry.mirrored && entries_[k + 1].mirrored;
       if (end - k > 1 && !pair) refuse_(entry.row, entry.column, "every entry once");
       if (triangle_ == Uplo::general && entry.row != entry.column) {
-        const double mirror = pair ? entries_[k + 1].value : 0;
+        const std::complex<double> mirror = pair ? entries_[k + 1].value : 0.0;
         if (std::abs(entry.value - mirror) > 1e-13 * largest_)
-          refuse_(entry.row, entry.column, "a symmetric matrix: the entry differs from its mirror image");
+          refuse_(entry.row, entry.column,
+                  hermitian ? "a Hermitian matrix: the entry is not the conjugate of its mirror image"
+                            : "a symmetric matrix: the entry differs from its mirror image");
       }
       if (triangle_ != Uplo::general && pair) refuse_(entry.row, entry.column, "every entry once");
       made.columns_.push_back(entry.column);
-      made.values_.push_back(entry.value);
+      made.values_.push_back(entry.value.real());
+      if (hermitian) made.imaginary_.push_back(entry.value.imag());
       ++made.begins_[static_cast<std::size_t>(entry.row) + 1];
       k = end;
     }
@@ -102,25 +110,26 @@ class CoordinateRows::Collector {
   std::vector<Entry> entries_;
 };
 
-CoordinateRows CoordinateRows::from_coordinates(Index order, std::span<const Index> rows,
-                                                std::span<const Index> columns,
-                                                std::span<const double> values, Uplo triangle,
-                                                std::vector<Index> tiles) {
+template <class Value>
+CoordinateRows CoordinateRows::of_coordinates(Index order, std::span<const Index> rows,
+                                              std::span<const Index> columns, std::span<const Value> values,
+                                              Uplo triangle, std::vector<Index> tiles) {
   require_order(order);
   require_lengths(rows.size(), columns.size());
   require_lengths(rows.size(), values.size());
   require_tiles(tiles, order);
   Collector collector(order, triangle, refuse_argument);
   for (std::size_t k = 0; k < rows.size(); ++k) collector.add(rows[k], columns[k], values[k]);
-  CoordinateRows made = collector.finish();
+  CoordinateRows made = collector.finish(is_complex<Value>);
   made.tiles_ = std::move(tiles);
   return made;
 }
 
-CoordinateRows CoordinateRows::from_compressed_rows(Index order, std::span<const Index> row_begins,
-                                                    std::span<const Index> columns,
-                                                    std::span<const double> values, Uplo triangle,
-                                                    std::vector<Index> tiles) {
+template <class Value>
+CoordinateRows CoordinateRows::of_compressed_rows(Index order, std::span<const Index> row_begins,
+                                                  std::span<const Index> columns,
+                                                  std::span<const Value> values, Uplo triangle,
+                                                  std::vector<Index> tiles) {
   require_order(order);
   require_lengths(columns.size(), values.size());
   require_tiles(tiles, order);
@@ -132,15 +141,42 @@ CoordinateRows CoordinateRows::from_compressed_rows(Index order, std::span<const
   Collector collector(order, triangle, refuse_argument);
   for (Index i = 0; i < order; ++i)
     for (Index k = row_begins[i]; k < row_begins[i + 1]; ++k) collector.add(i, columns[k], values[k]);
-  CoordinateRows made = collector.finish();
+  CoordinateRows made = collector.finish(is_complex<Value>);
   made.tiles_ = std::move(tiles);
   return made;
 }
 
+CoordinateRows CoordinateRows::from_coordinates(Index order, std::span<const Index> rows,
+                                                std::span<const Index> columns,
+                                                std::span<const double> values, Uplo triangle,
+                                                std::vector<Index> tiles) {
+  return of_coordinates(order, rows, columns, values, triangle, std::move(tiles));
+}
+CoordinateRows CoordinateRows::from_coordinates(Index order, std::span<const Index> rows,
+                                                std::span<const Index> columns,
+                                                std::span<const std::complex<double>> values, Uplo triangle,
+                                                std::vector<Index> tiles) {
+  return of_coordinates(order, rows, columns, values, triangle, std::move(tiles));
+}
+
+CoordinateRows CoordinateRows::from_compressed_rows(Index order, std::span<const Index> row_begins,
+                                                    std::span<const Index> columns,
+                                                    std::span<const double> values, Uplo triangle,
+                                                    std::vector<Index> tiles) {
+  return of_compressed_rows(order, row_begins, columns, values, triangle, std::move(tiles));
+}
+CoordinateRows CoordinateRows::from_compressed_rows(Index order, std::span<const Index> row_begins,
+                                                    std::span<const Index> columns,
+                                                    std::span<const std::complex<double>> values,
+                                                    Uplo triangle, std::vector<Index> tiles) {
+  return of_compressed_rows(order, row_begins, columns, values, triangle, std::move(tiles));
+}
+
 CoordinateRows CoordinateRows::from_matrix_market(const std::string& path) {
   MatrixMarketReader reader(path);
-  require_hermitian_header<double>(reader);
+  require_hermitian_header<std::complex<double>>(reader);
   const MatrixMarketHeader& header = reader.header();
+  const bool hermitian = header.field == MatrixMarketField::complex;
   require_host_memory(fmt::format("{}: a matrix of {} rows", path, header.rows),
                       sizeof(Index) * static_cast<double>(header.rows));
   const bool general = header.symmetry == MatrixMarketSymmetry::general;
@@ -149,22 +185,41 @@ CoordinateRows CoordinateRows::from_matrix_market(const std::string& path) {
                      fmt::format("expected {}, at row {}, column {}", expected, row + 1, column + 1));
   });
   reader.for_each([&](Index row, Index column, std::complex<double> element) {
-    const double value = matrix_market_value<double>(reader, element);
-    if (header.format == MatrixMarketFormat::array && value == 0) return;
-    collector.add(row, column, value);
-    if (!general && row != column) collector.add(column, row, value);
+    if (header.format == MatrixMarketFormat::array && element == 0.0) return;
+    collector.add(row, column, element);
+    if (!general && row != column)
+      collector.add(column, row,
+                    header.symmetry == MatrixMarketSymmetry::hermitian ? std::conj(element) : element);
   });
-  return collector.finish();
+  return collector.finish(hermitian);
+}
+
+template <class Visit>
+void CoordinateRows::for_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                                 const Visit& visit) const {
+  for (Index i = first_row; i < end_row; ++i) {
+    const auto begin = columns_.begin() + begins_[i], end = columns_.begin() + begins_[i + 1];
+    for (auto j = std::lower_bound(begin, end, first_column); j != end && *j < end_column; ++j)
+      visit(static_cast<std::uint32_t>(i - first_row), static_cast<std::uint32_t>(*j - first_column),
+            static_cast<std::size_t>(j - columns_.begin()));
+  }
 }
 
 void CoordinateRows::entries(Index first_row, Index end_row, Index first_column, Index end_column,
                              std::vector<SparseEntry>& out) const {
-  for (Index i = first_row; i < end_row; ++i) {
-    const auto begin = columns_.begin() + begins_[i], end = columns_.begin() + begins_[i + 1];
-    for (auto j = std::lower_bound(begin, end, first_column); j != end && *j < end_column; ++j)
-      out.push_back({static_cast<std::uint32_t>(i - first_row), static_cast<std::uint32_t>(*j - first_column),
-                     values_[j - columns_.begin()]});
-  }
+  if (hermitian_) throw hermitian_entries();
+  for_entries(first_row, end_row, first_column, end_column,
+              [&](std::uint32_t row, std::uint32_t column, std::size_t at) {
+                out.push_back({row, column, values_[at]});
+              });
+}
+
+void CoordinateRows::complex_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                                     std::vector<ComplexSparseEntry>& out) const {
+  for_entries(first_row, end_row, first_column, end_column,
+              [&](std::uint32_t row, std::uint32_t column, std::size_t at) {
+                out.push_back({row, column, {values_[at], hermitian_ ? imaginary_[at] : 0}});
+              });
 }
 
 }  // namespace tessera

@@ -237,7 +237,12 @@ template <class V, class T>
 CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows,
                                        const CsbOptions& options) {
   return collectively(
-      runtime, "CsbMatrix::build", options_hash(options), [&] { check_arguments(rows, options); },
+      runtime, "CsbMatrix::build", options_hash(options),
+      [&] {
+        check_arguments(rows, options);
+        if (!is_complex<V> && rows.hermitian())
+          throw InvalidArgument("rows", "a complex Hermitian matrix", "a real symmetric one, as V is real");
+      },
       [&] { return made_of(runtime, rows, options); });
 }
 
@@ -366,7 +371,8 @@ template <class V, class T>
 std::vector<double> CsbMatrix<V, T>::diagonal() const {
   return collectively(detail_->runtime, "CsbMatrix::diagonal", argument_hash(order()), [&] {
     std::vector<double> result(static_cast<std::size_t>(order()));
-    detail_->visit_diagonal([&](Index row, V value) { result[static_cast<std::size_t>(row)] = value; });
+    detail_->visit_diagonal(
+        [&](Index row, V value) { result[static_cast<std::size_t>(row)] = real_part(value); });
     detail_->runtime.all_reduce_sum(result.data(), order());
     return result;
   });
@@ -415,8 +421,7 @@ const CsbDiagonalTiles& CsbMatrix<V, T>::diagonal_tiles(Index segment) const {
   return detail_->tiles[static_cast<std::size_t>(segment)];
 }
 
-template class CsbMatrix<double, double>;
-template class CsbMatrix<float, double>;
-template class CsbMatrix<float, float>;
+#define TESSERA_INSTANTIATE(V, T) template class CsbMatrix<V, T>;
+TESSERA_FOR_STORED(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

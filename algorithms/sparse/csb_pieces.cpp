@@ -19,7 +19,8 @@ InvalidArgument changed() {
                          "the same entries whenever they are asked for");
 }
 
-bool before(const SparseEntry& a, const SparseEntry& b) noexcept {
+template <class Entry>
+bool before(const Entry& a, const Entry& b) noexcept {
   return a.column < b.column;
 }
 constexpr Index columns_of_lookup = 256;
@@ -103,7 +104,7 @@ void CsbPieceBuilder<V>::for_chunks(Index band, Space& space, const Visit& visit
     if (own_end != own_tiles.end()) end_row = std::min(end_row, *own_end);
     for (const auto& [begin_column, end_column] : column_ranges(segment, tile, end_row))
       for_checked_entries<V>(rows_, row, end_row, begin_column, end_column, space.given,
-                             [&](Index i, Index j, double value) {
+                             [&](Index i, Index j, EntryValue<V> value) {
                                const bool in_tile = j >= tile_begin(tile);
                                // A rank may hold the rest of a segment's diagonal, and another one its tiles.
                                if (!in_tile || holds_tiles) visit(i, j, value, in_tile);
@@ -134,7 +135,7 @@ void CsbPieceBuilder<V>::count_band(Index number, Space& space) {
   Index in_tile = 0;
   for_chunks(
       number, space,
-      [&](Index, Index column, double, bool of_tile) {
+      [&](Index, Index column, EntryValue<V>, bool of_tile) {
         if (of_tile) {
           ++in_tile;
           return;
@@ -287,7 +288,7 @@ void CsbPieceBuilder<V>::place_band(Index number, Space& space, const std::vecto
     space.of_band[static_cast<std::size_t>(band.pairs[static_cast<std::size_t>(slot)].cell)] = slot;
   for_chunks(
       number, space,
-      [&](Index row, Index column, double value, bool of_tile) {
+      [&](Index row, Index column, EntryValue<V> value, bool of_tile) {
         Index slot = diagonal_slot, begin = 0;
         if (of_tile) {
           begin = *(std::upper_bound(partition_.tiles.begin(), partition_.tiles.end(), row) - 1);
@@ -348,10 +349,10 @@ void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Index number, 
     if (begin == end) continue;
     for (auto row = begin; row != end;) {
       const auto row_end =
-          std::find_if(row, end, [&](const SparseEntry& entry) { return entry.row != row->row; });
-      if (!std::is_sorted(row, row_end, before)) std::sort(row, row_end, before);
+          std::find_if(row, end, [&](const EntryOf<V>& entry) { return entry.row != row->row; });
+      if (!std::is_sorted(row, row_end, before<EntryOf<V>>)) std::sort(row, row_end, before<EntryOf<V>>);
       const auto twice = std::adjacent_find(
-          row, row_end, [](const SparseEntry& a, const SparseEntry& b) { return a.column == b.column; });
+          row, row_end, [](const EntryOf<V>& a, const EntryOf<V>& b) { return a.column == b.column; });
       if (twice != row_end)
         throw InvalidArgument("rows", fmt::format("an entry twice in the rows from {}", first_row),
                               "each entry once");
@@ -378,9 +379,9 @@ void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Index number, 
   space.slot.clear();
 }
 
-template void write_csb_head<float>(const CsbPieceShape&, std::byte*);
-template void write_csb_head<double>(const CsbPieceShape&, std::byte*);
-template class CsbPieceBuilder<float>;
-template class CsbPieceBuilder<double>;
+#define TESSERA_INSTANTIATE(V)                                       \
+  template void write_csb_head<V>(const CsbPieceShape&, std::byte*); \
+  template class CsbPieceBuilder<V>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <tessera/algorithms/sparse/checked_entries.hpp>
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/algorithms/sparse/work_progress.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
@@ -52,7 +53,7 @@ class CsbPieceBuilder {
   };
   /// A thread's own.
   struct Space {
-    std::vector<SparseEntry> given, entries, sorted;
+    std::vector<EntryOf<V>> given, entries, sorted;
     std::vector<std::uint32_t> slot;    ///< of each entry
     std::vector<std::uint32_t> by_row;  ///< numbers of entries
     std::vector<Index> of_band;         ///< counts, or slots, of the bands of columns

@@ -239,7 +239,8 @@ double save_csb(const CsbSaved& matrix, const std::string& path, const CsbSaveOp
   return CsbWriter<V>(matrix, path, options).write();
 }
 
-template double save_csb<float>(const CsbSaved&, const std::string&, const CsbSaveOptions&);
-template double save_csb<double>(const CsbSaved&, const std::string&, const CsbSaveOptions&);
+#define TESSERA_INSTANTIATE(V) \
+  template double save_csb<V>(const CsbSaved&, const std::string&, const CsbSaveOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

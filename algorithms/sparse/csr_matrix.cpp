@@ -25,13 +25,38 @@ Index begin_of(const CsrArrays& arrays, Index row) {
   return arrays.begins[static_cast<std::size_t>(row)];
 }
 
+/// visit(value) for the values, of either type.
+template <class Visit>
+void for_values(const CsrArrays& arrays, const Visit& visit) {
+  for (const double value : arrays.values) visit(std::complex<double>(value));
+  for (const std::complex<double> value : arrays.complex_values) visit(value);
+}
+
+template <class V>
+V value_of(const CsrArrays& arrays, Index e) {
+  const auto at = static_cast<std::size_t>(e);
+  if constexpr (is_complex<V>)
+    return arrays.complex_values.empty() ? static_cast<V>(arrays.values[at])
+                                         : static_cast<V>(arrays.complex_values[at]);
+  else
+    return static_cast<V>(arrays.values[at]);
+}
+
 template <class V>
 void check_arrays(const CsrArrays& arrays, Index segments) {
   if (segments < 0) throw InvalidArgument("segments", fmt::format("{}", segments), "at least 0");
   if (order_of(arrays) < 1)
     throw InvalidArgument("begins", fmt::format("{} numbers", arrays.begins.size()), "at least one row");
-  if (arrays.columns.size() != arrays.values.size())
+  if (!is_complex<V> && !arrays.complex_values.empty())
+    throw InvalidArgument("complex_values", fmt::format("{} numbers", arrays.complex_values.size()),
+                          "none, as V is real");
+  const bool complex = !arrays.complex_values.empty();
+  if (complex && !arrays.values.empty())
     throw InvalidArgument("values", fmt::format("{} numbers", arrays.values.size()),
+                          "none beside complex_values");
+  const std::size_t count = complex ? arrays.complex_values.size() : arrays.values.size();
+  if (arrays.columns.size() != count)
+    throw InvalidArgument(complex ? "complex_values" : "values", fmt::format("{} numbers", count),
                           fmt::format("{}, as many as columns", arrays.columns.size()));
   if (arrays.begins.front() != 0 || !std::is_sorted(arrays.begins.begin(), arrays.begins.end()) ||
       arrays.begins.back() != static_cast<Index>(arrays.columns.size()))
@@ -41,9 +66,20 @@ void check_arrays(const CsrArrays& arrays, Index segments) {
     if (column < 0 || column >= order_of(arrays))
       throw InvalidArgument("columns", fmt::format("{}", column),
                             fmt::format("0 to {}", order_of(arrays) - 1));
-  for (const double value : arrays.values)
-    if (!std::isfinite(static_cast<V>(value)))
-      throw InvalidArgument("values", fmt::format("{}", value), "finite values");
+  for_values(arrays, [](std::complex<double> value) {
+    if (!std::isfinite(static_cast<RealOf<V>>(value.real())) ||
+        !std::isfinite(static_cast<RealOf<V>>(value.imag())))
+      throw InvalidArgument("values", fmt::format("{} + {} i", value.real(), value.imag()), "finite values");
+  });
+  if (!complex) return;
+  for (Index row = 0; row < order_of(arrays); ++row)
+    for (Index e = begin_of(arrays, row); e < begin_of(arrays, row + 1); ++e)
+      if (const auto at = static_cast<std::size_t>(e);
+          arrays.columns[at] == row && arrays.complex_values[at].imag() != 0)
+        throw InvalidArgument(
+            "complex_values",
+            fmt::format("{} i on the diagonal, row {}", arrays.complex_values[at].imag(), row),
+            "a real diagonal");
 }
 
 double largest_row_sum(const CsrArrays& arrays) {
@@ -51,7 +87,7 @@ double largest_row_sum(const CsrArrays& arrays) {
   for (Index row = 0; row < order_of(arrays); ++row) {
     double sum = 0;
     for (Index e = begin_of(arrays, row); e < begin_of(arrays, row + 1); ++e)
-      sum += std::abs(arrays.values[static_cast<std::size_t>(e)]);
+      sum += std::abs(value_of<std::complex<double>>(arrays, e));
     largest = std::max(largest, sum);
   }
   return largest;
@@ -112,7 +148,7 @@ void fill_rows(const CsrArrays& arrays, const RowSegments& segments, Index s,
     for (Index e = begin_of(arrays, row); e < begin_of(arrays, row + 1); ++e) {
       const Index column = arrays.columns[static_cast<std::size_t>(e)], t = segments.segment_of(column);
       PieceMemory<V>& piece = pieces[static_cast<std::size_t>(t)];
-      piece.values[piece.next] = static_cast<V>(arrays.values[static_cast<std::size_t>(e)]);
+      piece.values[piece.next] = value_of<V>(arrays, e);
       piece.columns[piece.next++] = static_cast<std::uint32_t>(column - segments.begin(t));
     }
     note_begins(row + 1 - segments.begin(s));
@@ -217,8 +253,7 @@ void CsrMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }
 
-template class CsrMatrix<double, double>;
-template class CsrMatrix<float, double>;
-template class CsrMatrix<float, float>;
+#define TESSERA_INSTANTIATE(V, T) template class CsrMatrix<V, T>;
+TESSERA_FOR_STORED(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

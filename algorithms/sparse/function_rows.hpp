@@ -35,6 +35,32 @@ class FunctionRows final : public SymmetricRows {
   std::vector<Index> tiles_;
 };
 
+/// The same of a Hermitian matrix: store(j, value) with complex values.
+template <class Row>
+class HermitianFunctionRows final : public HermitianRows {
+ public:
+  HermitianFunctionRows(Index order, Row row) : order_(order), row_(std::move(row)) {}
+  Index order() const override { return order_; }
+  void complex_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                       std::vector<ComplexSparseEntry>& out) const override {
+    for (Index i = first_row; i < end_row; ++i)
+      row_(i, [&](Index j, std::complex<double> value) {
+        if (j <= i && j >= first_column && j < end_column)
+          out.push_back({static_cast<std::uint32_t>(i - first_row),
+                         static_cast<std::uint32_t>(j - first_column), value});
+      });
+  }
+
+ private:
+  Index order_;
+  Row row_;
+};
+
+template <class Row>
+std::shared_ptr<const SymmetricRows> hermitian_function_rows(Index order, Row row) {
+  return std::make_shared<HermitianFunctionRows<Row>>(order, std::move(row));
+}
+
 template <class Row>
 std::shared_ptr<const SymmetricRows> function_rows(Index order, Row row, std::vector<Index> tiles = {}) {
   return std::make_shared<FunctionRows<Row>>(order, std::move(row), std::move(tiles));

@@ -32,7 +32,11 @@ RowSurvey::RowSurvey(const Runtime& runtime, const SymmetricRows& rows)
   // Whole numbers are summed: exact on whatever number of ranks.
   agree(runtime, 0, [&] {
     const int threads = host_threads(runtime);
-    std::vector<std::vector<SparseEntry>> space(static_cast<std::size_t>(threads));
+    struct Space {
+      std::vector<SparseEntry> real;
+      std::vector<ComplexSparseEntry> complex;
+    };
+    std::vector<Space> spaces(static_cast<std::size_t>(threads));
     const Index mine = (cells_ - runtime.rank() + runtime.size() - 1) / runtime.size();
     parallel_for(threads, mine, [&](Index i, int thread) {
       const Index cell = runtime.rank() + i * runtime.size(), begin = cell_begin(cell),
@@ -40,8 +44,12 @@ RowSurvey::RowSurvey(const Runtime& runtime, const SymmetricRows& rows)
       double* const counts = counts_.data() + cell * cells_;
       for (Index sample = 0; sample < count; ++sample) {
         const Index row = begin + (2 * sample + 1) * size / (2 * count);
-        for_checked_entries<double>(rows, row, row + 1, 0, row + 1, space[static_cast<std::size_t>(thread)],
-                                    [&](Index, Index column, double) { counts[cell_of(column)] += 1; });
+        Space& space = spaces[static_cast<std::size_t>(thread)];
+        const auto note = [&](Index, Index column, auto) { counts[cell_of(column)] += 1; };
+        if (rows.hermitian())
+          for_checked_entries<std::complex<double>>(rows, row, row + 1, 0, row + 1, space.complex, note);
+        else
+          for_checked_entries<double>(rows, row, row + 1, 0, row + 1, space.real, note);
       }
     });
   });

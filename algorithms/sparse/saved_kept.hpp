@@ -18,6 +18,7 @@ struct SavedMatrix::Band {
   Index number = 0, first_column = 0, end_column = 0;
   std::vector<Cell> cells;
   std::vector<double> values;
+  std::vector<std::complex<double>> complex_values;  ///< instead, of a Hermitian matrix
   std::vector<std::uint16_t> rows, columns;
 };
 

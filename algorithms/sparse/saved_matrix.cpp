@@ -75,10 +75,11 @@ void SavedMatrix::read_tables() {
     fail("is damaged: the checksum of its tables is another one");
   if (tables_.numbers.size() != SavedTables::number_count) fail("has other numbers than four");
   if (order() < 1) fail(fmt::format("is of order {}", order()));
-  if (value_bytes() != 4 && value_bytes() != 8) fail(fmt::format("has values of {} bytes", value_bytes()));
+  hermitian_ = file.shape(saved_value).complex;
+  if (const int single = hermitian_ ? 8 : 4; value_bytes() != single && value_bytes() != 2 * single)
+    fail(fmt::format("has {}values of {} bytes", hermitian_ ? "complex " : "", value_bytes()));
   if (piece_bytes() < 1) fail(fmt::format("has pieces of {} bytes", piece_bytes()));
-  const Hdf5Place values =
-                      value_bytes() == 4 ? file.place<float>(saved_value) : file.place<double>(saved_value),
+  const Hdf5Place values = with_type([&]<class V>(V) { return file.place<V>(saved_value); }),
                   rows = file.place<std::uint16_t>(saved_row_in_cell),
                   columns = file.place<std::uint16_t>(saved_column_in_cell);
   if (values.count != stored_entries() || rows.count != stored_entries() || columns.count != stored_entries())
@@ -259,7 +260,9 @@ void SavedMatrix::check_cell(const SavedPiece& piece, std::size_t number, const 
     if (e > 0 && std::tuple(rows[e - 1], columns[e - 1]) >= std::tuple(rows[e], columns[e]))
       damaged("entries are not in the order of rows and columns");
     const Index row = cell.first_row + rows[e], column = cell.first_column + columns[e];
-    if (!std::isfinite(values[e])) damaged(fmt::format("the entry ({}, {}) is not finite", row, column));
+    if (!finite_value(values[e])) damaged(fmt::format("the entry ({}, {}) is not finite", row, column));
+    if (row == column && imag_part(values[e]) != 0)
+      damaged(fmt::format("the entry ({}, {}) of the diagonal is not real", row, column));
     if (!on_diagonal) continue;
     if (column > row) damaged(fmt::format("the entry ({}, {}) is above the diagonal", row, column));
     if (piece.diagonal_tiles) continue;
@@ -292,9 +295,10 @@ void SavedMatrix::read_cells(const SavedPiece& piece, std::size_t first, std::si
   }
 }
 
-template void SavedMatrix::read_cells(const SavedPiece&, std::size_t, std::size_t, float*, std::uint16_t*,
-                                      std::uint16_t*) const;
-template void SavedMatrix::read_cells(const SavedPiece&, std::size_t, std::size_t, double*, std::uint16_t*,
-                                      std::uint16_t*) const;
+#define TESSERA_INSTANTIATE(V)                                                                           \
+  template void SavedMatrix::read_cells(const SavedPiece&, std::size_t, std::size_t, V*, std::uint16_t*, \
+                                        std::uint16_t*) const;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 }  // namespace tessera::detail

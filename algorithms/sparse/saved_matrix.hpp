@@ -43,6 +43,8 @@ class SavedMatrix {
 
   Index order() const noexcept { return number(SavedTables::order); }
   Index stored_entries() const noexcept { return number(SavedTables::entries); }
+  /// The values are complex.
+  bool hermitian() const noexcept { return hermitian_; }
   int value_bytes() const noexcept { return static_cast<int>(number(SavedTables::value_bytes)); }
   Index piece_bytes() const noexcept { return number(SavedTables::piece_bytes); }
   const SavedTables& tables() const noexcept { return tables_; }
@@ -60,10 +62,14 @@ class SavedMatrix {
   /// The first of `cells` continues the cell that ends with the entry (row, column): whether it does.
   void require_continued(std::size_t cell, std::uint16_t last_row, std::uint16_t last_column,
                          std::uint16_t first_row, std::uint16_t first_column) const;
-  /// SymmetricRows::entries.
+  /// SymmetricRows::entries and complex_entries. Entry: SparseEntry, not of complex values, or ComplexSparseEntry.
+  template <class Entry>
   void entries(Index first_row, Index end_row, Index first_column, Index end_column,
-               std::vector<SparseEntry>& out) const;
+               std::vector<Entry>& out) const;
   [[noreturn]] void fail(std::string_view reason) const;
+  /// visit(V()) with the type of values in the file.
+  template <class Visit>
+  auto with_type(const Visit& visit) const;
 
  private:
   struct Band;
@@ -85,6 +91,7 @@ class SavedMatrix {
   std::shared_ptr<const Band> read_band(Index number, Index first_column, Index end_column) const;
 
   std::string path_, description_;
+  bool hermitian_ = false;
   int descriptor_ = -1;
   SavedTables tables_;
   std::uint32_t checksum_ = 0;
@@ -132,5 +139,12 @@ class SavedPieces {
   std::vector<CsbPieceContents> contents_;
   std::vector<const SavedPiece*> mine_;
 };
+
+template <class Visit>
+auto SavedMatrix::with_type(const Visit& visit) const {
+  const bool single = value_bytes() == (hermitian_ ? 8 : 4);
+  if (hermitian_) return single ? visit(std::complex<float>()) : visit(std::complex<double>());
+  return single ? visit(float()) : visit(double());
+}
 
 }  // namespace tessera::detail

@@ -35,7 +35,9 @@ bool SavedPieces<V>::fit(const SavedMatrix& file, const CsbPartition& partition,
   if (t.cut_tiles != partition.tiles || t.cut_bands != partition.bands ||
       t.cut_segments != begins_of(*partition.segments))
     return false;
-  if (file.value_bytes() == static_cast<int>(sizeof(V)) && file.piece_bytes() == piece_bytes) return true;
+  if (file.hermitian() == is_complex<V> && file.value_bytes() == static_cast<int>(sizeof(V)) &&
+      file.piece_bytes() == piece_bytes)
+    return true;
   const std::vector<SavedPiece>& pieces = file.pieces();
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].diagonal_tiles) continue;  // always one
@@ -107,8 +109,8 @@ void SavedPieces<V>::read_part(const Part& part, std::byte* memory) const {
     file_.read_cells(piece, part.first_cell, part.end_cell, stored.data(), rows, columns);
     for (std::size_t e = 0; e < stored.size(); ++e) {
       values[e] = static_cast<V>(stored[e]);
-      if (!std::isfinite(values[e]))
-        file_.fail(fmt::format("has the value {}, too large for float", stored[e]));
+      if (!finite_value(values[e]))
+        file_.fail(fmt::format("has the value {}, too large for float", std::abs(stored[e])));
     }
   }
 }
@@ -143,17 +145,17 @@ void SavedPieces<V>::place(const std::vector<std::byte*>& memory) {
   }
   parallel_for(host_threads(runtime_), static_cast<Index>(parts.size()), [&](Index i, int thread) {
     const Part& part = parts[static_cast<std::size_t>(i)];
-    if (file_.value_bytes() == 4)
-      read_part<float>(part, memory[part.piece]);
-    else
-      read_part<double>(part, memory[part.piece]);
+    file_.with_type([&]<class Stored>(Stored) {
+      // Real values of complex files are refused before.
+      if constexpr (is_complex<V> || !is_complex<Stored>) read_part<Stored>(part, memory[part.piece]);
+    });
     const SavedCell& last = cells[part.end_cell - 1];
     progress_.add(last.first_entry + last.entries - cells[part.first_cell].first_entry, thread);
   });
   check_joints(memory);
 }
 
-template class SavedPieces<float>;
-template class SavedPieces<double>;
+#define TESSERA_INSTANTIATE(V) template class SavedPieces<V>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include <tessera/algorithms/sparse/hermitian_rows.hpp>
 #include <tessera/algorithms/sparse/saved_kept.hpp>
 
 namespace tessera::detail {
@@ -26,7 +27,14 @@ std::shared_ptr<const SavedMatrix::Band> SavedMatrix::read_band(Index number, In
     band->cells.push_back({cell.first_row, cell.first_column, entries, entries + cell.entries});
     entries += cell.entries;
   }
-  band->values.resize(entries);
+  auto& of_band = [&]() -> auto& {
+    if constexpr (is_complex<V>)
+      return band->complex_values;
+    else
+      return band->values;
+  }
+  ();
+  of_band.resize(entries);
   band->rows.resize(entries);
   band->columns.resize(entries);
   std::vector<V> values;
@@ -40,7 +48,7 @@ std::shared_ptr<const SavedMatrix::Band> SavedMatrix::read_band(Index number, In
     values.resize(count);
     read_cells<V>(pieces_[piece_of_cell_[numbers[k]]], numbers[k], numbers[end - 1] + 1, values.data(),
                   band->rows.data() + begin, band->columns.data() + begin);
-    std::copy(values.begin(), values.end(), band->values.begin() + static_cast<std::ptrdiff_t>(begin));
+    std::copy(values.begin(), values.end(), of_band.begin() + static_cast<std::ptrdiff_t>(begin));
     k = end;
   }
   return band;
@@ -63,8 +71,7 @@ std::shared_ptr<const SavedMatrix::Band> SavedMatrix::band(Index number, Index f
       return kept.front();
     }
   }
-  auto band = value_bytes() == 4 ? read_band<float>(number, first_column, end_column)
-                                 : read_band<double>(number, first_column, end_column);
+  const auto band = with_type([&]<class V>(V) { return read_band<V>(number, first_column, end_column); });
   // Each thread goes through a band of a builder's, which meets two of the file's or so.
   const std::size_t most = 2 * std::max(std::thread::hardware_concurrency(), 1U);
   const std::lock_guard lock(kept_mutex_);
@@ -73,8 +80,11 @@ std::shared_ptr<const SavedMatrix::Band> SavedMatrix::band(Index number, Index f
   return band;
 }
 
+template <class Entry>
 void SavedMatrix::entries(Index first_row, Index end_row, Index first_column, Index end_column,
-                          std::vector<SparseEntry>& out) const {
+                          std::vector<Entry>& out) const {
+  constexpr bool real = std::is_same_v<Entry, SparseEntry>;
+  if (real && hermitian_) throw hermitian_entries();
   end_column = std::min(end_column, end_row);  // those behind are above the diagonal
   if (first_row >= end_row || first_column >= end_column) return;
   const std::vector<Index>& bands = tables_.cut_bands;
@@ -94,9 +104,16 @@ void SavedMatrix::entries(Index first_row, Index end_row, Index first_column, In
           of->rows.begin());
       for (std::size_t e = first; e < cell.end && row_at(e) < end; ++e) {
         const Index column = cell.first_column + of->columns[e];
-        if (column >= first_column && column < end_column)
-          out.push_back({static_cast<std::uint32_t>(row_at(e) - first_row),
-                         static_cast<std::uint32_t>(column - first_column), of->values[e]});
+        if (column >= first_column && column < end_column) {
+          Entry entry{static_cast<std::uint32_t>(row_at(e) - first_row),
+                      static_cast<std::uint32_t>(column - first_column),
+                      {}};
+          if constexpr (real)
+            entry.value = of->values[e];
+          else
+            entry.value = hermitian_ ? of->complex_values[e] : of->values[e];
+          out.push_back(entry);
+        }
       }
     }
   }
@@ -128,6 +145,13 @@ void SavedRows::entries(Index first_row, Index end_row, Index first_column, Inde
 }
 Index SavedRows::stored_entries() const noexcept {
   return file_->stored_entries();
+}
+void SavedRows::complex_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                                std::vector<ComplexSparseEntry>& out) const {
+  file_->entries(first_row, end_row, first_column, end_column, out);
+}
+bool SavedRows::hermitian() const {
+  return file_->hermitian();
 }
 int SavedRows::value_bytes() const noexcept {
   return file_->value_bytes();

@@ -97,7 +97,7 @@ void UserOperator<T>::submit(Sequence& sequence, const BlockVectors<T>& x, const
   for (const Data* segment : all) segment->flush_remote_copies();
 }
 
-template class UserOperator<float>;
-template class UserOperator<double>;
+#define TESSERA_INSTANTIATE(T) template class UserOperator<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -431,7 +431,7 @@ void CsbIndexBuilder<V>::write(void* index) const {
   plan_->write(static_cast<char*>(index));
 }
 
-template class CsbIndexBuilder<float>;
-template class CsbIndexBuilder<double>;
+#define TESSERA_INSTANTIATE(V) template class CsbIndexBuilder<V>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::detail

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,6 +10,12 @@
 /// half-stored form of Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3). For CPU and CUDA
 /// code.
 namespace tessera::detail {
+
+/// MACRO(V, T) for the pairs of a stored matrix's type V and its vectors' T.
+#define TESSERA_FOR_STORED(MACRO)                                                            \
+  MACRO(double, double)                                                                      \
+  MACRO(float, double) MACRO(float, float) MACRO(std::complex<double>, std::complex<double>) \
+      MACRO(std::complex<float>, std::complex<double>) MACRO(std::complex<float>, std::complex<float>)
 
 /// The most rows and columns of a cell: its coordinates have 16 bits.
 inline constexpr std::int64_t csb_cell_rows = 65536;
@@ -28,7 +35,7 @@ struct CsbCell {
 };
 static_assert(sizeof(CsbCell) == 32 || sizeof(CsbCell) == 24);
 
-/// Which products a piece off the diagonal takes part in: both Y_I += A_IJ X_J and Y_J += A_IJ^T X_I, only
+/// Which products a piece off the diagonal takes part in: both Y_I += A_IJ X_J and Y_J += A_IJ^H X_I, only
 /// the first, or only the second. A piece on the diagonal always has both.
 enum class CsbSides : std::uint8_t { both, rows, columns };
 
@@ -46,11 +53,11 @@ struct CsbPieceShape {
 };
 
 /// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: cells,
-/// values (V, float or double), rows, columns (16 bits each).
+/// values (V, real or complex), rows, columns (16 bits each).
 struct CsbPieceHeader {
   std::int64_t cell_count, entry_count;
   std::int64_t cells_offset, values_offset, rows_offset, columns_offset;  ///< bytes from the head
-  std::int32_t value_bytes;                                               ///< 4 or 8
+  std::int32_t value_bytes;                                               ///< of V
   std::int32_t on_diagonal;  ///< row segment = column segment: cells on the diagonal hold entries with row =
                              ///< column, which count once
 };

@@ -11,6 +11,7 @@
 
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/runtime/parallel_for.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera::detail {
 
@@ -96,7 +97,7 @@ class PieceRows {
     return places;
   }
   /// visit(row, row of X, value) for the entries of rows first, ..., end - 1: of side 0, Y_I += A X_J, and
-  /// then of side 1, Y_J += A^T X_I, whose rows follow; on the diagonal they are the same ones, and what is
+  /// then of side 1, Y_J += A^H X_I, whose rows follow; on the diagonal they are the same ones, and what is
   /// on the matrix's diagonal counts once.
   template <class Visit>
   void for_entries(std::span<const CsbPieceView<V>> parts, std::int64_t first, std::int64_t end,
@@ -117,7 +118,7 @@ class PieceRows {
             if (side == 0)
               visit(at, column, part.values[e]);
             else if (!part.on_diagonal || row != column)
-              visit(at, row, part.values[e]);
+              visit(at, row, conjugate(part.values[e]));
           }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <complex>
 #include <limits>
 
 #include <tessera/codelets/linalg/blas.hpp>
@@ -8,6 +9,7 @@
 #include <tessera/codelets/sparse/kernels/fom_coefficients.hpp>
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/error.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera::detail {
 
@@ -15,6 +17,24 @@ namespace kernels {
 namespace {
 
 constexpr int max_columns = 32;
+
+/// In double.
+inline double wide(double x) noexcept {
+  return x;
+}
+template <class R>
+std::complex<double> wide(std::complex<R> x) noexcept {
+  return std::complex<double>(x);
+}
+/// Re(conj(x) y): the other part of the sums that become alpha and beta is rounding.
+template <class T>
+double real_product(T x, T y) noexcept {
+  const auto real = static_cast<double>(real_part(x)) * static_cast<double>(real_part(y));
+  if constexpr (is_complex<T>)
+    return real + static_cast<double>(imag_part(x)) * static_cast<double>(imag_part(y));
+  else
+    return real;
+}
 
 /// Calls function(first, width) for columns first, ..., first + width - 1, widths known to the compiler.
 template <class Function>
@@ -39,7 +59,7 @@ void dots(std::int64_t rows, int columns, Rows<const T> x, Rows<const T> y, doub
     double sum[width.value] = {};
     for (std::int64_t i = 0; i < rows; ++i) {
       const T *const p = x.row(i) + first, *const q = y.row(i) + first;
-      for (int c = 0; c < width.value; ++c) sum[c] += double(p[c]) * double(q[c]);
+      for (int c = 0; c < width.value; ++c) sum[c] += real_product(p[c], q[c]);
     }
     std::copy_n(sum, width.value, sums + first);
   });
@@ -53,7 +73,7 @@ void scale(std::int64_t rows, int columns, const double* factor, Rows<const T> x
       const T* const p = x.row(i) + first;
       T* const q = y.row(i) + first;
       for (int c = 0; c < width.value; ++c)
-        q[c] = factor[first + c] == 0 ? T(0) : T(double(p[c]) * factor[first + c]);
+        q[c] = factor[first + c] == 0 ? T(0) : T(wide(p[c]) * factor[first + c]);
     }
   });
 }
@@ -69,10 +89,10 @@ void orthogonalize(std::int64_t rows, int columns, const double* alpha, Rows<con
       const T* const b = before ? before + i * v.ld + first : nullptr;
       T* const q = u.row(i) + first;
       for (int c = 0; c < width.value; ++c) {
-        double value = double(q[c]) - alpha[first + c] * double(p[c]);
-        if (b) value -= beta[first + c] * double(b[c]);
+        auto value = wide(q[c]) - alpha[first + c] * wide(p[c]);
+        if (b) value -= beta[first + c] * wide(b[c]);
         q[c] = T(value);
-        sum[c] += double(q[c]) * double(q[c]);
+        sum[c] += real_product(q[c], q[c]);
       }
     }
     std::copy_n(sum, width.value, squares + first);
@@ -85,10 +105,10 @@ void combine(std::int64_t rows, int columns, int steps, const double (*y)[max_co
              Rows<T> w) noexcept {
   for_columns(columns, [&](int first, auto width) {
     for (std::int64_t i = 0; i < rows; ++i) {
-      double sum[width.value] = {};
+      decltype(wide(T())) sum[width.value] = {};
       for (int j = 0; j < steps; ++j) {
         const T* const v = basis + (j * rows + i) * columns + first;
-        for (int c = 0; c < width.value; ++c) sum[c] += y[j][first + c] * double(v[c]);
+        for (int c = 0; c < width.value; ++c) sum[c] += y[j][first + c] * wide(v[c]);
       }
       for (int c = 0; c < width.value; ++c) w.row(i)[first + c] = T(sum[c]);
     }
@@ -107,7 +127,7 @@ const T* before_rows(const T* data, std::int64_t row, std::int64_t ld) noexcept 
 template <class V, class T>
 void fom_tile(const CsbPieceView<V>& piece, std::int64_t first, std::int64_t rows, int columns, int steps,
               double shift, Rows<const T> r, T* w_rows, std::int64_t ldw, T* basis) noexcept {
-  constexpr double epsilon = std::numeric_limits<T>::epsilon();
+  constexpr double epsilon = precision<T>;
   const Rows<T> w{w_rows + first * ldw, ldw};
   const auto v = [&](int j) { return basis + j * rows * columns; };
   double alpha[fom_max_steps][max_columns], beta[fom_max_steps + 1][max_columns], factor[max_columns],
@@ -195,8 +215,6 @@ void insert_fom_tiles(Sequence& sequence, FomTiles<V, T> task, const TaskOptions
                                          T*) noexcept;                                                    \
   TESSERA_DEFINE_TASK(FomTiles<V, T>)                                                                     \
   template void insert_fom_tiles<V, T>(Sequence&, FomTiles<V, T>, const TaskOptions&);
-TESSERA_DEFINE(float, float)
-TESSERA_DEFINE(float, double)
-TESSERA_DEFINE(double, double)
+TESSERA_FOR_STORED(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

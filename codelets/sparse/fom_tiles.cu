@@ -5,6 +5,7 @@
 #include <cooperative_groups.h>
 
 #include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/codelets/sparse/kernels/fom_coefficients.hpp>
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
@@ -16,8 +17,30 @@ namespace tessera::detail {
 namespace device {
 namespace {
 
+// T is the device's scalar type in all kernels.
 template <class T>
-constexpr double precision_of = std::numeric_limits<T>::epsilon();
+constexpr double precision_of = std::numeric_limits<Real<T>>::epsilon();
+
+/// In double, and back.
+__device__ inline double wide(double x) {
+  return x;
+}
+template <class R>
+__device__ inline Complex<double> wide(Complex<R> x) {
+  return {double(x.re), double(x.im)};
+}
+template <class T, class Wide>
+__device__ inline T narrow(Wide x) {
+  if constexpr (is_complex_scalar<T>)
+    return {Real<T>(x.re), Real<T>(x.im)};
+  else
+    return T(x);
+}
+/// Re(conj(x) y): the other part of the sums that become alpha and beta is rounding.
+template <class T>
+__device__ inline double real_product(T x, T y) {
+  return double(real(x)) * double(real(y)) + (is_complex_scalar<T> ? double(imag(x)) * double(imag(y)) : 0.0);
+}
 
 /// One cluster of thread blocks computes a tile's vectors. Its passes over a large tile are a chain of loads,
 /// so the largest tile decides how long a step takes. Several blocks shorten the chain; for small tiles they
@@ -88,15 +111,16 @@ __global__ void __launch_bounds__(column_threads) begin_kernel(const __grid_cons
   if (counts)
 #pragma unroll 4
     for (std::int64_t i = first + place.group; i < end; i += place.groups) {
-      const double element = s.r[i * s.ldr + place.column];
-      squares += element * element;
+      const T element = s.r[i * s.ldr + place.column];
+      squares += real_product(element, element);
     }
   const double norm = sqrt(tile_sum(squares, place, shared));
   if (!counts) return;
   const double factor = norm == 0 ? 0 : 1 / norm;
   T* const v = s.v(0);
   for (std::int64_t i = first + place.group; i < end; i += place.groups)
-    v[i * s.columns + place.column] = factor == 0 ? T(0) : T(double(s.r[i * s.ldr + place.column]) * factor);
+    v[i * s.columns + place.column] =
+        factor == 0 ? T(0) : narrow<T>(wide(s.r[i * s.ldr + place.column]) * factor);
   if (place.group == 0) {
     s.beta_of(0, place) = norm;
     s.dimension[place.tile * s.columns + place.column] = norm == 0 ? -1 : 0;
@@ -118,7 +142,7 @@ __global__ void __launch_bounds__(column_threads) step_kernel(const __grid_const
   if (counts)
 #pragma unroll 4
     for (std::int64_t i = first; i < end; i += place.groups)
-      product += double(v[i * s.columns]) * double(w[i * s.ldw]);
+      product += real_product(v[i * s.columns], w[i * s.ldw]);
   const double alpha = tile_sum(product, place, shared);
 
   double squares = 0;
@@ -126,11 +150,11 @@ __global__ void __launch_bounds__(column_threads) step_kernel(const __grid_const
   if (counts)
 #pragma unroll 4
     for (std::int64_t i = first; i < end; i += place.groups) {
-      double value = double(w[i * s.ldw]) - alpha * double(v[i * s.columns]);
-      if (before) value -= beta * double(before[i * s.columns]);
-      const T rounded = T(value);
+      auto value = wide(w[i * s.ldw]) - alpha * wide(v[i * s.columns]);
+      if (before) value -= beta * wide(before[i * s.columns]);
+      const T rounded = narrow<T>(value);
       w[i * s.ldw] = rounded;
-      squares += double(rounded) * double(rounded);
+      squares += real_product(rounded, rounded);
     }
   const double norm = sqrt(tile_sum(squares, place, shared));
   if (!counts) return;
@@ -143,7 +167,7 @@ __global__ void __launch_bounds__(column_threads) step_kernel(const __grid_const
   if (j + 1 < s.steps) {
     T* const next = s.v(j + 1) + place.column;
     for (std::int64_t i = first; i < end; i += place.groups)
-      next[i * s.columns] = factor == 0 ? T(0) : T(double(w[i * s.ldw]) * factor);
+      next[i * s.columns] = factor == 0 ? T(0) : narrow<T>(wide(w[i * s.ldw]) * factor);
   }
   if (place.group == 0) {
     s.alpha_of(j, place) = alpha;
@@ -175,11 +199,10 @@ __global__ void __launch_bounds__(column_threads)
   for (std::int64_t i = first; i < end; i += place.groups) {
     T* const w = s.w + i * s.ldw;
     if (counts) {
-      double sum = 0;
+      decltype(wide(T())) sum = 0;
 #pragma unroll 4
-      for (int j = 0; j < k; ++j)
-        sum += s.beta_of(j + 1, place) * double(s.v(j)[i * s.columns + place.column]);
-      w[place.column] = T(sum);
+      for (int j = 0; j < k; ++j) sum += s.beta_of(j + 1, place) * wide(s.v(j)[i * s.columns + place.column]);
+      w[place.column] = narrow<T>(sum);
     }
     for (int c = s.columns + place.column; c < width; c += place.lanes) w[c] = T(0);
   }
@@ -197,18 +220,19 @@ void run(const DeviceContext& on, const FomTiles<V, T>& task) {
   const auto w = *task.w;
   const FomScratch parts = fom_scratch(task.rows, task.tiles, task.columns, task.steps, sizeof(T));
   char* const memory = task.scratch.view().data();
-  const FomState<T> state{task.rows,
+  using S = DeviceScalar<T>;
+  const FomState<S> state{task.rows,
                           task.tiles,
                           task.columns,
                           task.steps,
                           threads_of_row(task.columns),
                           task.shift,
                           task.begins.view().data(),
-                          r.data,
+                          device_cast(r.data),
                           r.ld,
-                          w.data,
+                          device_cast(w.data),
                           w.ld,
-                          reinterpret_cast<T*>(memory + parts.basis),
+                          reinterpret_cast<S*>(memory + parts.basis),
                           reinterpret_cast<double*>(memory + parts.alpha),
                           reinterpret_cast<double*>(memory + parts.beta),
                           reinterpret_cast<std::int32_t*>(memory + parts.dimension)};
@@ -217,30 +241,28 @@ void run(const DeviceContext& on, const FomTiles<V, T>& task) {
   const auto launch_on_tiles = [&](auto kernel, auto... arguments) {
     launch_in_clusters(on.stream, blocks, tiles * blocks, column_threads, 0, kernel, state, arguments...);
   };
-  launch_on_tiles(begin_kernel<T>);
+  launch_on_tiles(begin_kernel<S>);
   for (int j = 0; j < task.steps; ++j) {
     if (task.stored()) {
-      const DeviceVectors<const T> v{state.basis + j * task.rows * task.columns, task.columns, task.rows,
-                                     task.columns};
+      const auto* const basis = reinterpret_cast<const T*>(state.basis + j * task.rows * task.columns);
+      const DeviceVectors<const T> v{basis, task.columns, task.rows, task.columns};
       const DeviceVectors<T> product{w.data, w.ld, task.rows, task.columns};
       launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, Store::overwrite, Store::overwrite,
                                 task.index.view().data(), v, v, product, product);
     } else {
       la::set_zero(on, w.block(0, 0, task.columns, task.rows));
     }
-    launch_on_tiles(step_kernel<T>, j);
+    launch_on_tiles(step_kernel<S>, j);
   }
   const std::int64_t solutions = task.tiles * task.columns;
-  solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads,
+  solve_kernel<S><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads,
                     0, on.stream>>>(state);
-  launch_on_tiles(combine_kernel<T>, static_cast<int>(w.rows));
+  launch_on_tiles(combine_kernel<S>, static_cast<int>(w.rows));
 }
 
 #define TESSERA_DEFINE(V, T)            \
   TESSERA_DEFINE_ON_GPU(FomTiles<V, T>) \
   template void run<V, T>(const DeviceContext&, const FomTiles<V, T>&);
-TESSERA_DEFINE(float, float)
-TESSERA_DEFINE(float, double)
-TESSERA_DEFINE(double, double)
+TESSERA_FOR_STORED(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -44,7 +44,7 @@ constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int col
 
 /// The full orthogonalization method (FOM) on all diagonal tiles K_t of a segment of rows and all columns at
 /// once: for every tile t and column c, s steps of the symmetric Lanczos recurrence from v_1 = r / ||r||,
-///   beta_j v_{j+1} = K_t v_j - alpha_j v_j - beta_{j-1} v_{j-1},   alpha_j = v_j^T K_t v_j,
+///   beta_j v_{j+1} = K_t v_j - alpha_j v_j - beta_{j-1} v_{j-1},   alpha_j = v_j^H K_t v_j,
 /// and w = V_k y with (T_k - shift I) y = ||r|| e_1, T_k the tridiagonal matrix of alpha and beta. k = s, or
 /// less where beta_k shows that the Krylov space is invariant (fom_coefficients.hpp): there w is exact. Rows
 /// of a tile where r is zero give zero; NaN gives NaN.                       [s (4 m an entry + 8 m a row)]
@@ -59,8 +59,8 @@ constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int col
 /// Every cell of the piece lies within a diagonal tile, in the order of the tiles. A segment without stored
 /// entries, K = 0, has neither piece nor index. A tile has 1 to about 6000 rows; a segment from one tile to
 /// some ten thousand. The recurrence's coefficients are sums in double, in a fixed order; the same bits in
-/// every run on the same kind of worker. Predicted by the bytes that the steps read and write. V: float or
-/// double values, T: float or double vectors (V = double only with T = double); the name has the letters of V
+/// every run on the same kind of worker. Predicted by the bytes that the steps read and write. V: the
+/// values' type, T: the vectors' (TESSERA_FOR_STORED); the name has the letters of V
 /// and T: fom_tiles_f_d has float values and double vectors.
 /// Source: Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3.4; Saad, Iterative Methods for Sparse
 /// Linear Systems, 2nd ed., Sec. 6.4 and 6.7.
@@ -84,7 +84,7 @@ struct FomTiles {
 
   bool stored() const noexcept { return shape.cell_count > 0; }
   double flops() const noexcept {
-    return double(steps) * columns * (4. * double(shape.entry_count) + 8. * double(rows));
+    return double(steps) * flop_factor<T> * columns * (4. * double(shape.entry_count) + 8. * double(rows));
   }
   /// Each step has a product and five passes over the vectors. The rates are those of a core for flops and of
   /// a GPU for bytes and launches.

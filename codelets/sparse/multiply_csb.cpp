@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
+#include <complex>
 
 #include <fmt/format.h>
 
@@ -29,7 +31,7 @@ void add_csb_magnitudes(const CsbPieceView<V>& piece, double* rows, double* colu
     for (std::int64_t e = cell.first_entry; e < cell.first_entry + cell.entries; ++e) {
       const std::int64_t row = std::int64_t(cell.first_row) + piece.rows[e],
                          column = std::int64_t(cell.first_column) + piece.columns[e];
-      const double value = piece.values[e], magnitude = value < 0 ? -value : value;
+      const auto magnitude = static_cast<double>(std::abs(piece.values[e]));
       if (rows) rows[row] += magnitude;
       if (columns && (!piece.on_diagonal || row != column)) columns[column] += magnitude;
     }
@@ -39,11 +41,10 @@ void add_csb_magnitudes(const CsbPieceView<V>& piece, double* rows, double* colu
 #define TESSERA_INSTANTIATE(V, T)                                                                 \
   template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, \
                                    std::int64_t, T*, std::int64_t, T*, std::int64_t) noexcept;
-TESSERA_INSTANTIATE(double, double)
-TESSERA_INSTANTIATE(float, double)
-TESSERA_INSTANTIATE(float, float)
-template void add_csb_magnitudes<double>(const CsbPieceView<double>&, double*, double*) noexcept;
-template void add_csb_magnitudes<float>(const CsbPieceView<float>&, double*, double*) noexcept;
+TESSERA_FOR_STORED(TESSERA_INSTANTIATE)
+#define TESSERA_INSTANTIATE_MAGNITUDES(V) \
+  template void add_csb_magnitudes<V>(const CsbPieceView<V>&, double*, double*) noexcept;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE_MAGNITUDES)
 
 }  // namespace kernels
 
@@ -107,10 +108,8 @@ void run(const HostContext&, const CsbMagnitudes<V>& task) {
 #define TESSERA_DEFINE(V, T)             \
   TESSERA_DEFINE_TASK(MultiplyCsb<V, T>) \
   template void insert_multiply_csb<V, T>(Sequence&, MultiplyCsb<V, T>, const TaskOptions&);
-TESSERA_DEFINE(double, double)
-TESSERA_DEFINE(float, double)
-TESSERA_DEFINE(float, float)
-TESSERA_DEFINE_TASK(CsbMagnitudes<double>)
-TESSERA_DEFINE_TASK(CsbMagnitudes<float>)
+TESSERA_FOR_STORED(TESSERA_DEFINE)
+#define TESSERA_DEFINE_MAGNITUDES(V) TESSERA_DEFINE_TASK(CsbMagnitudes<V>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE_MAGNITUDES)
 
 }  // namespace tessera::detail

@@ -7,12 +7,13 @@
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera::detail {
 
-/// One piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it and its
-/// transpose in one pass over its entries:
-///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it
+/// One piece A_IJ of a half-stored symmetric or Hermitian matrix times blocks of row-major vectors, both it and its
+/// adjoint in one pass over its entries:
+///   Y_I += A_IJ X_J,  Y_J += A_IJ^H X_I    (I = J: entries off the diagonal count for both, those on it
 ///   once),
 /// or, on GPUs, only one of these (CsbSides).       [4 m an entry of the piece, or of the index where it has
 /// more (2 m on the diagonal; counted as 4); 2 m of one side; m = columns]
@@ -26,8 +27,8 @@ namespace tessera::detail {
 /// | y_columns | write or add | block, rows: A's columns | Y_J; absent with x_rows                     |
 /// Columns m, ..., width - 1 become zero in blocks that are written, and stay in blocks that are added to.
 /// Cells in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
-/// Predicted by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double
-/// vectors (V = double only with T = double).
+/// Predicted by the bytes (4 and a value an entry, and the vectors'). V: the values' type, T: the vectors'
+/// (TESSERA_FOR_STORED).
 /// Source: Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
 template <class V, class T>
 struct MultiplyCsb {
@@ -44,7 +45,7 @@ struct MultiplyCsb {
   int columns = 0;  ///< 1 to 32 that take part
 
   double flops() const noexcept {
-    return (shape.sides == CsbSides::both ? 4.0 : 2.0) * columns *
+    return (shape.sides == CsbSides::both ? 4.0 : 2.0) * flop_factor<T> * columns *
            static_cast<double>(shape.entry_count + shape.more_entries);
   }
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
@@ -57,7 +58,7 @@ struct MultiplyCsb {
 template <class V, class T>
 void insert_multiply_csb(Sequence& sequence, MultiplyCsb<V, T> task, const TaskOptions& options = {});
 
-/// What a piece of a half-stored symmetric matrix adds to the sums of magnitudes of the rows:
+/// What a piece of a half-stored symmetric or Hermitian matrix adds to the sums of magnitudes of the rows:
 ///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it
 ///   once),
 /// or only one of these (CsbSides).                                                        [2 an entry]

@@ -4,6 +4,7 @@
 
 #include <tessera/codelets/common/dispatch.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/codelets/sparse/multiply_csr.hpp>
 
 namespace tessera::detail {
@@ -31,8 +32,6 @@ void run(const HostContext&, const MultiplyCsr<V, T>& task) {
   TESSERA_DEFINE_TASK(MultiplyCsr<V, T>)                                                             \
   template void kernels::multiply_csr<V, T>(const CsrPieceView<V>&, int, const T*, std::int64_t, T*, \
                                             std::int64_t) noexcept;
-TESSERA_DEFINE(double, double)
-TESSERA_DEFINE(float, double)
-TESSERA_DEFINE(float, float)
+TESSERA_FOR_STORED(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -7,6 +7,7 @@
 
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/runtime/task.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera::detail {
 
@@ -50,7 +51,9 @@ struct MultiplyCsr {
   CsrPieceShape shape;
   int columns = 0;  ///< 1 to 32 that take part
 
-  double flops() const noexcept { return 2.0 * columns * static_cast<double>(shape.entry_count); }
+  double flops() const noexcept {
+    return 2.0 * flop_factor<T> * columns * static_cast<double>(shape.entry_count);
+  }
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

@@ -21,17 +21,18 @@ void kernels::sum_vectors(std::int64_t rows, int columns, int width, Store store
 
 template <class T>
 void run(const HostContext&, const SumVectors<T>& task) {
-  const auto y = *task.y;
-  std::array<const T*, sum_vectors_inputs> z{};
+  using R = RealOf<T>;
+  const auto y = real_view(*task.y);
+  std::array<const R*, sum_vectors_inputs> z{};
   std::array<std::int64_t, sum_vectors_inputs> ldz{};
   const int inputs = task.inputs();
   for (std::size_t k = 0; k < static_cast<std::size_t>(inputs); ++k) {
-    const auto from = *task.z[k];
+    const auto from = real_view(*task.z[k]);
     z[k] = from.data;
     ldz[k] = from.ld;
   }
-  kernels::sum_vectors(y.cols, task.columns, static_cast<int>(y.rows), store_of(task.y), inputs, z.data(),
-                       ldz.data(), y.data, y.ld);
+  kernels::sum_vectors(y.cols, reals_of<T> * task.columns, static_cast<int>(y.rows), store_of(task.y), inputs,
+                       z.data(), ldz.data(), y.data, y.ld);
 }
 
 template <class T>
@@ -46,12 +47,15 @@ void insert_sum_vectors(Sequence& sequence, SumVectors<T> task, std::span<const 
   } while (!inputs.empty());
 }
 
+#define TESSERA_DEFINE_REAL(T)                                                               \
+  template void kernels::sum_vectors<T>(std::int64_t, int, int, Store, int, const T* const*, \
+                                        const std::int64_t*, T*, std::int64_t) noexcept;
+TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
+
 #define TESSERA_DEFINE(T)                                                                     \
-  template void kernels::sum_vectors<T>(std::int64_t, int, int, Store, int, const T* const*,  \
-                                        const std::int64_t*, T*, std::int64_t) noexcept;      \
   TESSERA_DEFINE_TASK(SumVectors<T>)                                                          \
   template void insert_sum_vectors<T>(Sequence&, SumVectors<T>, std::span<const Data* const>, \
                                       const TaskOptions&);
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -36,20 +36,21 @@ __global__ void __launch_bounds__(threads) sum_kernel(Inputs<T> inputs, Store st
 
 template <class T>
 void run(const DeviceContext& on, const SumVectors<T>& task) {
-  const MatrixView<T> y = *task.y;
-  Inputs<T> inputs{};
+  using R = RealOf<T>;
+  const auto y = real_view(*task.y);
+  Inputs<R> inputs{};
   inputs.count = task.inputs();
-  inputs.columns = task.columns;
+  inputs.columns = reals_of<T> * task.columns;
   for (int k = 0; k < inputs.count; ++k) {
-    const auto z = *task.z[static_cast<std::size_t>(k)];
+    const auto z = real_view(*task.z[static_cast<std::size_t>(k)]);
     inputs.z[k] = z.data;
     inputs.ld[k] = z.ld;
   }
-  sum_kernel<T><<<device::blocks_for(y.rows * y.cols, threads, device::full_grid), threads, 0, on.stream>>>(
+  sum_kernel<R><<<device::blocks_for(y.rows * y.cols, threads, device::full_grid), threads, 0, on.stream>>>(
       inputs, store_of(task.y), y);
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(SumVectors<T>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -8,6 +8,7 @@
 
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/common/store.hpp>
+#include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::detail {
@@ -32,7 +33,7 @@ struct SumVectors {
   int inputs() const noexcept {
     return static_cast<int>(std::count_if(z.begin(), z.end(), [](const auto& term) { return bool(term); }));
   }
-  double flops() const noexcept { return static_cast<double>(rows) * columns * inputs(); }
+  double flops() const noexcept { return static_cast<double>(rows) * reals_of<T> * columns * inputs(); }
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

@@ -20,6 +20,6 @@ void run(const HostContext& on, const CallPreconditioner<T, kind>& task) {
 #define TESSERA_DEFINE(T)                                     \
   TESSERA_DEFINE_TASK(CallPreconditioner<T, WorkerKind::cpu>) \
   TESSERA_DEFINE_TASK(CallPreconditioner<T, WorkerKind::gpu>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -19,6 +19,6 @@ void run(const DeviceContext& on, const CallPreconditioner<T, WorkerKind::gpu>& 
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(CallPreconditioner<T, WorkerKind::gpu>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

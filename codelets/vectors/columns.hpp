@@ -7,6 +7,7 @@
 #include <span>
 
 #include <tessera/runtime/operands.hpp>
+#include <tessera/types.hpp>
 
 /// Blocks of row-major vectors as operands. The piece of a block of `width` vectors of one segment of rows is
 /// `width` x rows elements for StarPU, column-major: element j of row i is at i * ld + j.
@@ -14,6 +15,12 @@ namespace tessera::detail {
 
 /// The most columns of a block of row-major vectors.
 inline constexpr int max_block_columns = 32;
+
+/// Real numbers of an element. Kernels that add, scale and multiply by real numbers see a complex column as two real
+/// ones that stand next to each other, its real and its imaginary part.
+template <class T>
+inline constexpr int reals_of = is_complex<T> ? 2 : 1;
+inline constexpr int max_real_columns = 2 * max_block_columns;
 
 /// Columns of a block in memory: element j of row i is data[i * ld + j], 0 <= j < columns. Known to CPU and
 /// CUDA code.
@@ -23,6 +30,21 @@ struct VectorBlock {
   std::int64_t ld = 0;
   std::int32_t columns = 0;
 };
+
+template <class T>
+using RealElement = std::conditional_t<std::is_const_v<T>, const RealOf<std::remove_const_t<T>>,
+                                       RealOf<std::remove_const_t<T>>>;
+/// The same memory as real columns.
+template <class T>
+VectorBlock<RealElement<T>> real_block(const VectorBlock<T>& block) noexcept {
+  constexpr int reals = reals_of<std::remove_const_t<T>>;
+  return {reinterpret_cast<RealElement<T>*>(block.data), reals * block.ld, reals * block.columns};
+}
+template <class T>
+MatrixView<RealElement<T>> real_view(const MatrixView<T>& rows) noexcept {
+  constexpr int reals = reals_of<std::remove_const_t<T>>;
+  return {reinterpret_cast<RealElement<T>*>(rows.data), reals * rows.rows, rows.cols, reals * rows.ld};
+}
 
 /// Columns first_column, ..., first_column + columns - 1 of a block. Several such operands of a task may lie
 /// in one piece, and overlap.
@@ -56,14 +78,14 @@ std::int32_t columns_of(const Operands& operands) noexcept {
   return sum;
 }
 
-/// The columns of a task's operands in memory; those without columns are left out.
+/// The columns of a task's operands in memory, as real ones; those without columns are left out.
 template <class Element, std::size_t max>
 class BlockList {
  public:
   template <class Operands>
   explicit BlockList(const Operands& operands) noexcept {
     for (const auto& operand : operands)
-      if (operand.columns > 0) blocks_[count_++] = operand.block();
+      if (operand.columns > 0) blocks_[count_++] = real_block(operand.block());
   }
   operator std::span<const VectorBlock<Element>>() const noexcept { return {blocks_.data(), count_}; }
 

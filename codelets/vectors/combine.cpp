@@ -37,9 +37,9 @@ void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
              std::span<const VectorBlock<T>> outputs, const double* c) noexcept {
   const std::int64_t in = columns_of(inputs), out = columns_of(outputs);
   if (out == 0) return;
-  alignas(64) double input_rows[chunk_rows * max_block_columns];
-  alignas(64) double output_rows[chunk_rows * 2 * max_block_columns];
-  alignas(64) double transposed[4 * max_block_columns * 2 * max_block_columns];
+  alignas(64) double input_rows[chunk_rows * max_real_columns];
+  alignas(64) double output_rows[chunk_rows * 2 * max_real_columns];
+  alignas(64) double transposed[4 * max_real_columns * 2 * max_real_columns];
   for (std::int64_t k = 0; k < in; ++k)
     for (std::int64_t j = 0; j < out; ++j) transposed[k * out + j] = c[j * in + k];
   const VectorBlock<double>* const in_place = in > 0 ? output_in_place<T>(inputs, outputs) : nullptr;
@@ -95,11 +95,12 @@ template <class T>
 void run(const HostContext&, const Combine<T>& task) {
   for (const OutputColumns<T>& output : task.outputs)
     if (output && output.first()) clear_other_columns(output);
-  kernels::combine<T>(task.rows, blocks_of<const T>(task.inputs), blocks_of<T>(task.outputs),
+  using R = RealOf<T>;
+  kernels::combine<R>(task.rows, blocks_of<const R>(task.inputs), blocks_of<R>(task.outputs),
                       task.c.view().data());
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(Combine<T>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

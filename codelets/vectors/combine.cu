@@ -36,6 +36,24 @@ struct CombineShared {
         bytes(depth * c_stride * int(sizeof(double)) + warps * 2 * 8 * stride * int(sizeof(T))) {}
 };
 
+/// Rows first, ..., first + rows - 1 of the outputs, from a tile of shared memory, and zeros beside them.
+template <class T>
+__device__ void store_outputs(const CombineProblem<T>& p, std::int64_t first, int rows, const T* from,
+                              int thread, int threads_of_rows) {
+  for (int o = 0; o < p.output_count; ++o) {
+    const CombineOutput<T>& output = p.outputs[o];
+    const int columns = output.block.columns, whole = output.whole > 0 ? output.whole : columns,
+              width = output.before + whole;
+    for (int e = thread; e < rows * width; e += threads_of_rows) {
+      const int i = e / width, j = e % width - output.before;
+      if (first + i < p.rows)
+        output.block.data[(first + i) * output.block.ld + j] =
+            0 <= j && j < columns ? from[i * p.stride + j] : T(0);
+    }
+    from += columns;
+  }
+}
+
 /// A warp takes eight rows at a time, of which it reads all before it writes; its next rows come while it
 /// works.
 template <class T>
@@ -82,21 +100,77 @@ __global__ void __launch_bounds__(threads) combine_kernel(const __grid_constant_
         to[1] = T(sum[j][1]);
       }
     __syncwarp();
-    const T* from = tile;
-    for (int o = 0; o < p.output_count; ++o) {
-      const CombineOutput<T>& output = p.outputs[o];
-      const int columns = output.block.columns, whole = output.whole > 0 ? output.whole : columns,
-                width = output.before + whole;
-      for (int e = lane; e < 8 * width; e += 32) {
-        const int i = e / width, j = e % width - output.before;
-        if (8 * t + i < p.rows)
-          output.block.data[(8 * t + i) * output.block.ld + j] =
-              0 <= j && j < columns ? from[i * p.stride + j] : T(0);
-      }
-      from += columns;
-    }
+    store_outputs(p, 8 * t, 8, tile, lane, 32);
     __syncwarp();
   }
+}
+
+/// Of more columns than the warps' tiles and C leave memory for: a thread block takes wide_rows rows at a time, of
+/// which each warp computes every eighth tile's columns, and C comes from the caches, once for all of these rows.
+constexpr int wide_rows = 64, wide_depth = 4 * max_real_columns, wide_across = 2 * max_real_columns / 8;
+
+template <class T>
+__global__ void __launch_bounds__(threads) wide_combine_kernel(const __grid_constant__ CombineProblem<T> p) {
+  constexpr int down = wide_rows / 8, own = wide_across / warps;
+  extern __shared__ __align__(16) char shared[];
+  T* const tile = reinterpret_cast<T*>(shared);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32,
+            in = p.inputs.columns, padding = p.depth - in;
+  const std::int64_t count = (p.rows + wide_rows - 1) / wide_rows;
+  for (std::int64_t t = blockIdx.x; t < count; t += gridDim.x) {
+    copy_rows(p.inputs, t * wide_rows, wide_rows, p.rows, tile, p.stride, 0, thread, threads);
+    commit_copies();
+    for (int e = thread; e < wide_rows * padding; e += threads)
+      tile[e / padding * p.stride + in + e % padding] = T(0);
+    wait_for_copies<0>();
+    __syncthreads();
+    double sum[down][own][2] = {};
+    for (int k = lane % 4; k < p.depth; k += 4) {
+      double c[own];
+#pragma unroll
+      for (int j = 0; j < own; ++j) {
+        const int column = 8 * (warp + warps * j) + lane / 4;
+        c[j] = k < in && column < p.output_columns ? __ldg(p.c + k + column * in) : 0;
+      }
+#pragma unroll
+      for (int i = 0; i < down; ++i) {
+        const double a = tile[(8 * i + lane / 4) * p.stride + k];
+#pragma unroll
+        for (int j = 0; j < own; ++j) mma_8x8x4(sum[i][j], a, c[j]);
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < down; ++i)
+#pragma unroll
+      for (int j = 0; j < own; ++j)
+        if (warp + warps * j < p.across) {
+          T* const to = tile + (8 * i + lane / 4) * p.stride + 8 * (warp + warps * j) + 2 * (lane % 4);
+          to[0] = T(sum[i][j][0]);
+          to[1] = T(sum[i][j][1]);
+        }
+    __syncthreads();
+    store_outputs(p, t * wide_rows, wide_rows, tile, thread, threads);
+    __syncthreads();
+  }
+}
+
+template <class T>
+constexpr int wide_stride(int depth, int across) {
+  return tile_stride<T>(std::max(depth, 8 * across), true);
+}
+
+template <class T>
+void launch_wide_combine(cudaStream_t stream, CombineProblem<T>& p) {
+  p.stride = wide_stride<T>(p.depth, p.across);
+  constexpr int row_bytes = wide_rows * int(sizeof(T)),
+                max_bytes = row_bytes * wide_stride<T>(wide_depth, wide_across);
+  const int bytes = row_bytes * p.stride, together = std::clamp(multiprocessor_bytes / (bytes + 1024), 1, 4);
+  const std::int64_t blocks =
+      std::min<std::int64_t>((p.rows + wide_rows - 1) / wide_rows, multiprocessors * together);
+  cudaFuncSetAttribute(wide_combine_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes);
+  wide_combine_kernel<T>
+      <<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(bytes), stream>>>(p);
 }
 
 }  // namespace
@@ -114,10 +188,11 @@ void launch_combine(cudaStream_t stream, std::int64_t rows, std::span<const Vect
   p.rows = rows;
   p.depth = (p.inputs.columns + 3) / 4 * 4;
   p.across = (p.output_columns + 7) / 8;
+  p.c = c;
+  if (p.depth > 4 * max_block_columns || p.across > max_across) return launch_wide_combine(stream, p);
   const CombineShared<T> memory(p.depth, p.across);
   p.stride = memory.stride;
   p.c_stride = memory.c_stride;
-  p.c = c;
   const int together = std::clamp(multiprocessor_bytes / (memory.bytes + 1024), 1, 4);
   const std::int64_t blocks =
       std::min<std::int64_t>((rows + 8 * warps - 1) / (8 * warps), multiprocessors * together);
@@ -137,22 +212,23 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 template <class T>
 void run(const DeviceContext& on, const Combine<T>& task) {
-  std::array<device::CombineOutput<T>, 2> outputs;
+  using R = RealOf<T>;
+  std::array<device::CombineOutput<R>, 2> outputs;
   std::size_t count = 0;
   for (const OutputColumns<T>& o : task.outputs) {
     if (!o) continue;
-    outputs[count] = {o.block()};
+    outputs[count] = {real_block(o.block())};
     if (o.first()) {
-      outputs[count].before = o.first_column;
-      outputs[count].whole = static_cast<std::int32_t>(o.view().rows) - o.first_column;
+      outputs[count].before = reals_of<T> * o.first_column;
+      outputs[count].whole = reals_of<T> * (static_cast<std::int32_t>(o.view().rows) - o.first_column);
     }
     ++count;
   }
-  device::launch_combine<T>(on.stream, task.rows, blocks_of<const T>(task.inputs), {outputs.data(), count},
+  device::launch_combine<R>(on.stream, task.rows, blocks_of<const R>(task.inputs), {outputs.data(), count},
                             task.c.view().data());
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(Combine<T>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

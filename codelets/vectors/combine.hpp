@@ -9,13 +9,15 @@ struct CUstream_st;  // cudaStream_t points to one
 namespace tessera::detail {
 
 /// Linear combinations of blocks of row-major vectors, of one segment of rows, in one pass:
-///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C                                            [2 i o a row]
+///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C,                                           [2 i o a row]
+/// of complex vectors their real columns (columns.hpp), twice as many, where the real C has four numbers for each
+/// complex one,
 /// row by row, so that outputs may lie in the inputs' memory: [X P] := [X W P] C is one task. A copy of
 /// columns, their scaling, a projection W := (W - Z S) inv(R) are combinations, too.
 /// | operand | mode         | shape                        | what                                        |
 /// |---------|--------------|------------------------------|---------------------------------------------|
-/// | inputs  | read         | blocks, 1 to 32 columns      | i columns in total                          |
-/// | outputs | write or add | the same                     | o columns in total; others: zero if written |
+/// | inputs  | read         | blocks, 1 to 32 columns      | i real columns in total                     |
+/// | outputs | write or add | the same                     | o real columns; others: zero if written     |
 /// | c       | read         | doubles: i x o, column-major | every rank has it                           |
 /// Outputs do not overlap; they may overlap inputs in any way (a row is read before it is written), but the
 /// block of one that is overwritten is no input, and has no other output. In double, rounded to T at the end.
@@ -30,7 +32,7 @@ struct Combine {
   Index rows = 0;
 
   double flops() const noexcept {
-    return 2. * columns_of(inputs) * columns_of(outputs) * static_cast<double>(rows);
+    return 2. * flop_factor<T> * columns_of(inputs) * columns_of(outputs) * static_cast<double>(rows);
   }
   double seconds(WorkerKind kind, double bytes) const noexcept {
     return memory_seconds(kind, bytes) + flops() / (kind == WorkerKind::gpu ? 1e13 : 1e10);

@@ -14,14 +14,14 @@ void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
   const std::int64_t l = columns_of(left), r = columns_of(right);
   std::fill_n(g, l * r, 0.0);
   if (l == 0 || r == 0) return;
-  alignas(64) double left_rows[chunk_rows * 3 * max_block_columns];
-  alignas(64) double right_rows[chunk_rows * max_block_columns];
-  alignas(64) double sums[3 * max_block_columns * 2 * max_block_columns];
+  alignas(64) double left_rows[chunk_rows * 3 * max_real_columns];
+  alignas(64) double right_rows[chunk_rows * max_real_columns];
+  alignas(64) double sums[3 * max_real_columns * 2 * max_real_columns];
   for (std::int64_t first = 0; first < rows; first += chunk_rows) {
     const std::int64_t count = std::min(chunk_rows, rows - first);
     WideRows of_left[3];
     double* space = left_rows;
-    for (std::size_t k = 0; k < left.size(); ++k, space += chunk_rows * max_block_columns) {
+    for (std::size_t k = 0; k < left.size(); ++k, space += chunk_rows * max_real_columns) {
       fetch_rows(left[k], first + count, rows);
       of_left[k] = wide_rows(left[k], first, count, space);
     }
@@ -52,11 +52,12 @@ namespace tessera::detail {
 
 template <class T>
 void run(const HostContext&, const Gram<T>& task) {
-  kernels::gram<T>(task.rows, blocks_of<const T>(task.left), blocks_of<const T>(task.right),
+  using R = RealOf<T>;
+  kernels::gram<R>(task.rows, blocks_of<const R>(task.left), blocks_of<const R>(task.right),
                    task.g.view().data());
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(Gram<T>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

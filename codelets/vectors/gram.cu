@@ -16,6 +16,9 @@ constexpr int threads = 256, warps = threads / 32;
 /// Tiles of 8 x 8 that a warp has of the result: enough warps for 96 x 64.
 constexpr int down = 3, across = 4;
 
+/// The most columns of a launch, on either side.
+constexpr int most_left = 3 * max_block_columns, most_right = 2 * max_block_columns;
+
 constexpr int ceil_of(int x, int y) {
   return (x + y - 1) / y;
 }
@@ -33,8 +36,8 @@ struct GramShared {
 template <class T>
 constexpr int max_gram_bytes() {
   int most = 0;
-  for (int i = 1; i <= 3 * max_block_columns / 8; ++i)
-    for (int j = 1; j <= 2 * max_block_columns / 8; ++j) most = std::max(most, GramShared<T>(i, j).bytes);
+  for (int i = 1; i <= most_left / 8; ++i)
+    for (int j = 1; j <= most_right / 8; ++j) most = std::max(most, GramShared<T>(i, j).bytes);
   return most;
 }
 
@@ -119,11 +122,10 @@ __global__ void __launch_bounds__(threads, 2) gram_kernel(const __grid_constant_
     p.parts[std::int64_t(blockIdx.x) * elements + e] = g[e % l + e / l * ld];
 }
 
-}  // namespace
-
+/// A part of g, whose columns are ld numbers apart.
 template <class T>
-void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
-                 std::span<const VectorBlock<const T>> right, double* g, double* parts) {
+void launch_part(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
+                 std::span<const VectorBlock<const T>> right, double* g, int ld, double* parts) {
   GramProblem<T> p{};
   p.left = BlockRow<const T, 3>::of(left);
   p.right = BlockRow<const T, 2>::of(right);
@@ -147,7 +149,36 @@ void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorB
   cudaFuncSetAttribute(gram_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes);
   gram_kernel<T>
       <<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(memory.bytes), stream>>>(p);
-  add_parts(stream, blocks, elements, p.parts, g);
+  add_parts(stream, blocks, elements, p.parts, g, p.left.columns, ld);
+}
+
+/// The first blocks with at most `most` columns in all, of which each has fewer.
+template <class T>
+std::span<const VectorBlock<const T>> first_of(std::span<const VectorBlock<const T>> blocks, int most) {
+  std::size_t count = 0;
+  for (int columns = 0; count < blocks.size() && columns + blocks[count].columns <= most; ++count)
+    columns += blocks[count].columns;
+  return blocks.first(count);
+}
+
+}  // namespace
+
+template <class T>
+void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
+                 std::span<const VectorBlock<const T>> right, double* g, double* parts) {
+  const int ld = columns_of(left);
+  while (!right.empty()) {
+    const auto across = first_of<T>(right, most_right);
+    double* to = g;
+    for (auto rest = left; !rest.empty();) {
+      const auto down = first_of<T>(rest, most_left);
+      launch_part<T>(stream, rows, down, across, to, ld, parts);
+      to += columns_of(down);
+      rest = rest.subspan(down.size());
+    }
+    g += columns_of(across) * ld;
+    right = right.subspan(across.size());
+  }
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                    \
@@ -159,11 +190,12 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 template <class T>
 void run(const DeviceContext& on, const Gram<T>& task) {
-  device::launch_gram<T>(on.stream, task.rows, blocks_of<const T>(task.left), blocks_of<const T>(task.right),
+  using R = RealOf<T>;
+  device::launch_gram<R>(on.stream, task.rows, blocks_of<const R>(task.left), blocks_of<const R>(task.right),
                          task.g.view().data(), task.work.view().data());
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(Gram<T>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -20,41 +20,47 @@ void clear_rest(const HostContext& on, const MatrixView<T>& v, Index columns) {
 
 template <class T>
 void run(const HostContext& on, const DivideRows<T>& task) {
+  using R = RealOf<T>;
   const auto diagonal = *task.diagonal;
-  const auto r = *task.r;
-  const auto w = *task.w;
+  const auto r = real_view(*task.r);
+  const auto w = real_view(*task.w);
+  const Index columns = reals_of<T> * task.columns;
   for (Index i = 0; i < w.cols; ++i) {
     const double x = diagonal[static_cast<std::size_t>(i)] - task.shift;
     const double sign = task.sign != 0 ? task.sign : std::copysign(1.0, x),
                  divisor = sign * std::max(sign * x, task.least);
-    for (Index j = 0; j < task.columns; ++j) w(j, i) = T(double(r(j, i)) / divisor);
+    for (Index j = 0; j < columns; ++j) w(j, i) = R(double(r(j, i)) / divisor);
   }
-  clear_rest(on, w, task.columns);
+  clear_rest(on, w, columns);
 }
 
 template <class T>
 void run(const HostContext& on, const ChebyshevStart<T>& task) {
-  const auto r = *task.r;
-  const auto q = *task.q, d = *task.d, w = *task.w;
+  using R = RealOf<T>;
+  const auto r = real_view(*task.r);
+  const auto q = real_view(*task.q), d = real_view(*task.d), w = real_view(*task.w);
+  const Index columns = reals_of<T> * task.columns;
   for (Index i = 0; i < w.cols; ++i)
-    for (Index j = 0; j < task.columns; ++j) {
+    for (Index j = 0; j < columns; ++j) {
       q(j, i) = r(j, i);
-      d(j, i) = w(j, i) = T(task.factor * double(r(j, i)));
+      d(j, i) = w(j, i) = R(task.factor * double(r(j, i)));
     }
-  for (const MatrixView<T>& v : {q, d, w}) clear_rest(on, v, task.columns);
+  for (const MatrixView<R>& v : {q, d, w}) clear_rest(on, v, columns);
 }
 
 template <class T>
 void run(const HostContext&, const ChebyshevStep<T>& task) {
-  const auto ad = *task.ad;
-  const auto q = *task.q, d = *task.d, w = *task.w;
+  using R = RealOf<T>;
+  const auto ad = real_view(*task.ad);
+  const auto q = real_view(*task.q), d = real_view(*task.d), w = real_view(*task.w);
+  const Index columns = reals_of<T> * task.columns;
   for (Index i = 0; i < w.cols; ++i)
-    for (Index j = 0; j < task.columns; ++j) {
+    for (Index j = 0; j < columns; ++j) {
       const double residual = double(q(j, i)) - (double(ad(j, i)) - task.shift * double(d(j, i)));
       const double direction = task.old * double(d(j, i)) + task.residual * residual;
-      q(j, i) = T(residual);
-      d(j, i) = T(direction);
-      w(j, i) = T(double(w(j, i)) + direction);
+      q(j, i) = R(residual);
+      d(j, i) = R(direction);
+      w(j, i) = R(double(w(j, i)) + direction);
     }
 }
 
@@ -62,6 +68,6 @@ void run(const HostContext&, const ChebyshevStep<T>& task) {
   TESSERA_DEFINE_TASK(DivideRows<T>)     \
   TESSERA_DEFINE_TASK(ChebyshevStart<T>) \
   TESSERA_DEFINE_TASK(ChebyshevStep<T>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -9,18 +9,20 @@ namespace tessera::detail {
 
 namespace {
 
-template <class T>
+template <class R>
 struct Fill {
-  RandomVectors<T> task;  // for its numbers
-  MatrixView<T> v;
+  std::uint64_t seed;
+  std::int64_t first_row;
+  int first, end;  ///< real columns
+  MatrixView<R> v;
   Store store;
 
   __device__ void operator()(int j, Index i) const {
-    T& to = v.data[i * v.ld + j];
-    if (task.first <= j && j < task.first + task.columns)
-      to = T(random_vector_element(task.seed, task.first_row + i, j));
+    R& to = v.data[i * v.ld + j];
+    if (first <= j && j < end)
+      to = R(random_vector_element(seed, first_row + i, j));
     else if (store == Store::overwrite)
-      to = T(0);
+      to = R(0);
   }
 };
 
@@ -28,11 +30,13 @@ struct Fill {
 
 template <class T>
 void run(const DeviceContext& on, const RandomVectors<T>& task) {
-  const MatrixView<T> v = *task.v;
-  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task, v, store_of(task.v)});
+  const auto v = real_view(*task.v);
+  const int first = reals_of<T> * task.first, end = first + reals_of<T> * task.columns;
+  device::for_elements_of_rows(on.stream, v.rows, v.cols,
+                               Fill<RealOf<T>>{task.seed, task.first_row, first, end, v, store_of(task.v)});
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(RandomVectors<T>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

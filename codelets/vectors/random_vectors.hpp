@@ -10,8 +10,8 @@
 namespace tessera::detail {
 
 /// Columns first, ..., first + columns - 1 of a block of row-major vectors, of one segment of rows, := random
-/// numbers of mean zero, about normally distributed, each of which depends on the seed, its column and its
-/// row in the whole vector alone: not on segments, ranks or workers. On CPUs and GPUs the same bits (sums of
+/// numbers (both parts of complex ones) of mean zero, about normally distributed, each of which depends on the
+/// seed, its column and its row in the whole vector alone: not on segments, ranks or workers. On CPUs and GPUs the same bits (sums of
 /// integers). No flops counted; predicted by the bytes.
 /// | operand | mode         | shape            | what                                                  |
 /// |---------|--------------|------------------|-------------------------------------------------------|
@@ -27,7 +27,7 @@ struct RandomVectors {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// Element (row, column): the sum of four uniform integers of 16 bits, brought to variance 4/3 (float has it
+/// Element (row, real column): the sum of four uniform integers of 16 bits, brought to variance 4/3 (float has it
 /// exactly).
 TESSERA_HOST_DEVICE constexpr float random_vector_element(std::uint64_t seed, std::int64_t row,
                                                           std::int32_t column) noexcept {

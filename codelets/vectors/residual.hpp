@@ -42,7 +42,7 @@ struct Residual {
   std::array<double, max_block_columns> theta{};
   Index rows = 0;
 
-  double flops() const noexcept { return 10. * columns * static_cast<double>(rows); }
+  double flops() const noexcept { return 10. * reals_of<T> * columns * static_cast<double>(rows); }
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

@@ -30,6 +30,6 @@ void run(const HostContext& on, const CallUserFunction<T, kind>& task) {
 #define TESSERA_DEFINE(T)                                   \
   TESSERA_DEFINE_TASK(CallUserFunction<T, WorkerKind::cpu>) \
   TESSERA_DEFINE_TASK(CallUserFunction<T, WorkerKind::gpu>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -30,6 +30,6 @@ void run(const DeviceContext& on, const CallUserFunction<T, WorkerKind::gpu>& ta
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(CallUserFunction<T, WorkerKind::gpu>)
-TESSERA_FOR_REALS(TESSERA_DEFINE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

@@ -53,7 +53,7 @@ class RowSegments {
 
 /// A block of `width` vectors of n rows, stored row by row (the vectors' elements of one row are neighbours)
 /// in segments, one handle each: segment s is a matrix of `width` x size(s) elements for StarPU,
-/// column-major, so that MatrixView(j, i) is element i of vector j. Allocated lazily. float and double.
+/// column-major, so that MatrixView(j, i) is element i of vector j. Allocated lazily. All four scalar types.
 template <class T>
 class BlockVectors {
  public:

@@ -19,8 +19,8 @@
 #include <tessera/types.hpp>
 
 /// @file
-/// A few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A symmetric, B symmetric
-/// positive definite, by the locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci.
+/// A few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A real symmetric or complex
+/// Hermitian, B positive definite, too, for float, double, complex<float>, complex<double>, by the locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci.
 /// Comput. 23 (2001) 517), or by generalized Davidson with a deeper basis:
 ///
 ///   const auto r = lobpcg(runtime, {.a = &a, .preconditioner = &t}, {.count = 8});
@@ -108,7 +108,7 @@ struct LobpcgOptions {
           ///< GPUs' memory does not hold them
   /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
-  double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)
+  double tolerance = 0;  ///< 0: 1e-8 (vectors in single precision: 1e-4)
   /// What residuals are compared with.
   LobpcgNorm norm = LobpcgNorm::backward;
   /// How the Rayleigh-Ritz problem is made.
@@ -168,11 +168,11 @@ class SharedInput {
   std::shared_ptr<Object> object_;
 };
 
-/// A x = lambda x, or A x = lambda B x, and what helps to solve it.
+/// A x = lambda x, or A x = lambda B x, and what helps to solve it. T: the vectors' type; eigenvalues are real.
 template <class T>
 struct LobpcgProblem {
-  SharedInput<const SymmetricOperator<T>> a{};      ///< symmetric
-  SharedInput<const SymmetricOperator<T>> b{};      ///< symmetric positive definite; null: the identity
+  SharedInput<const SymmetricOperator<T>> a{};      ///< symmetric, or Hermitian
+  SharedInput<const SymmetricOperator<T>> b{};      ///< positive definite; null: the identity
   SharedInput<Preconditioner<T>> preconditioner{};  ///< null: none
   /// The solution is B-orthogonal to these; linearly independent.
   SharedInput<const BlockVectors<T>> constraints{};
@@ -247,7 +247,7 @@ Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<
                                               const LobpcgOptions& options = {}) {                    \
     return lobpcg<T>(problem, options);                                                               \
   }
-TESSERA_FOR_REALS(TESSERA_LOBPCG)
+TESSERA_FOR_SCALARS(TESSERA_LOBPCG)
 #undef TESSERA_LOBPCG
 /// @endcond
 

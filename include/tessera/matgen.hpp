@@ -71,7 +71,7 @@ double random_uniform(std::uint64_t seed, std::uint64_t stream, Index i, Index j
 
 }  // namespace tessera
 
-/// Sparse symmetric test matrices by name. An entry follows from the kind, its arguments and the options
+/// Sparse symmetric and complex Hermitian test matrices by name. An entry follows from the kind, its arguments and the options
 /// alone, so each process and each task makes the rows that it needs.
 namespace tessera {
 

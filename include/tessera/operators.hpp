@@ -11,7 +11,7 @@
 #include <tessera/user_functions.hpp>
 
 /// @file
-/// Real symmetric operators on blocks of vectors, and what preconditions them.
+/// Real symmetric and complex Hermitian operators on blocks of vectors, and what preconditions them.
 namespace tessera {
 
 namespace detail {
@@ -19,8 +19,9 @@ template <class T>
 struct UserFunctions;
 }
 
-/// A real symmetric operator on blocks of row-major vectors: CsbMatrix, CsrMatrix, or the user's own
-/// (UserOperator). T is the vectors' type, float or double.
+/// A real symmetric or complex Hermitian operator on blocks of row-major vectors: CsbMatrix, CsrMatrix, or the user's
+/// own (UserOperator). T is the vectors' type: float and double of symmetric ones, complex<float> and complex<double> of
+/// Hermitian ones.
 template <class T>
 class SymmetricOperator {
  public:
@@ -72,7 +73,7 @@ class Preconditioner {
                      Index columns) const = 0;
 };
 
-/// A symmetric operator that a function of the user applies, a task for each segment of rows. The function
+/// A symmetric or Hermitian operator that a function of the user applies, a task for each segment of rows. The function
 /// gets all rows of x in one piece: with one segment where they lie, with several as a copy that each task
 /// makes (and, over ranks, as messages to all). One segment is right on one rank unless the function is much
 /// slower than a copy of x.

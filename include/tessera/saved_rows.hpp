@@ -8,7 +8,7 @@
 #include <tessera/sparse_matrix.hpp>
 
 /// @file
-/// Sparse symmetric matrices in files.
+/// Sparse symmetric and Hermitian matrices in files.
 namespace tessera {
 
 namespace detail {
@@ -35,10 +35,14 @@ class SavedRows final : public SymmetricRows {
   /// @throws InputError for entries that are damaged, and where the file cannot be read any more
   void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                std::vector<SparseEntry>& out) const override;
+  /// The file has complex values.
+  bool hermitian() const override;
+  void complex_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                       std::vector<ComplexSparseEntry>& out) const override;
 
   /// Entries of the lower triangle, with zeros that were given.
   Index stored_entries() const noexcept;
-  /// Bytes of a value: 4 (float) or 8 (double).
+  /// Bytes of a value: 4 (float) or 8 (double), of complex ones twice as many.
   int value_bytes() const noexcept;
   /// CsbSaveOptions::description.
   const std::string& description() const noexcept;

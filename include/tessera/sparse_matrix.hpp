@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,7 +14,7 @@
 #include <tessera/types.hpp>
 
 /// @file
-/// Real symmetric sparse matrices: where their entries come from, and how they are stored.
+/// Real symmetric and complex Hermitian sparse matrices: where their entries come from, and how they are stored.
 namespace tessera {
 
 class Data;
@@ -28,14 +29,21 @@ struct SparseEntry {
   double value;          ///< the entry itself
 };
 
+/// An entry of a complex Hermitian matrix: as SparseEntry.
+struct ComplexSparseEntry {
+  std::uint32_t row;           ///< from the beginning of the range
+  std::uint32_t column;        ///< from the beginning of the range
+  std::complex<double> value;  ///< the entry itself
+};
+
 /// Numbers of the families that a row belongs to (SymmetricRows::families).
 struct RowFamilies {
   std::uint32_t first;   ///< number of the first family
   std::uint32_t second;  ///< number of the second family
 };
 
-/// A real symmetric sparse matrix that is given by its rows, on demand: what generators are, and what a
-/// CsbMatrix is built from.
+/// A real symmetric or complex Hermitian sparse matrix that is given by its rows, on demand: what generators are,
+/// and what a CsbMatrix is built from.
 class SymmetricRows {
  public:
   virtual ~SymmetricRows() = default;
@@ -61,28 +69,59 @@ class SymmetricRows {
   /// most 2^32 columns.
   virtual void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                        std::vector<SparseEntry>& out) const = 0;
+
+  /// The matrix is complex Hermitian: complex_entries() lists its entries, and entries() is not for it.
+  virtual bool hermitian() const { return false; }
+  /// As entries(), of a Hermitian matrix, whose diagonal is real. Of a symmetric one, if not overridden, what
+  /// entries() gives.
+  virtual void complex_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                               std::vector<ComplexSparseEntry>& out) const;
 };
 
-/// A symmetric matrix in memory, given by arrays or a file. The lower triangle is kept, with zeros that are
-/// given.
+/// A complex Hermitian sparse matrix that is given by its rows: derived classes have complex_entries().
+class HermitianRows : public SymmetricRows {
+ public:
+  bool hermitian() const final { return true; }
+  void complex_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                       std::vector<ComplexSparseEntry>& out) const override = 0;
+  /// @throws InvalidArgument always
+  void entries(Index first_row, Index end_row, Index first_column, Index end_column,
+               std::vector<SparseEntry>& out) const final;
+};
+
+/// A symmetric or Hermitian matrix in memory, given by arrays or a file. The lower triangle is kept, with zeros that
+/// are given.
 class CoordinateRows final : public SymmetricRows {
  public:
   /// Entries (rows[k], columns[k], values[k]), from 0, in any order: of the lower triangle, of the upper one,
-  /// or of both (`general`; |a_ij - a_ji| <= 1e-13 max|a|, the lower triangle is taken).
+  /// or of both (`general`; |a_ij - conj(a_ji)| <= 1e-13 max|a|, the lower triangle is taken). Complex values make the
+  /// matrix Hermitian.
   /// `tiles`: as SymmetricRows::tiles()
   /// @throws InvalidArgument for arrays of different lengths, entries outside the matrix, in the other
   /// triangle, given
-  ///         twice or not finite, for a matrix that is not symmetric, and for tiles that do not ascend from 0
+  ///         twice or not finite, for a matrix that is not symmetric or Hermitian (a diagonal that is not real),
+  ///         and for tiles that do not ascend from 0
   ///         to order
   static CoordinateRows from_coordinates(Index order, std::span<const Index> rows,
                                          std::span<const Index> columns, std::span<const double> values,
+                                         Uplo triangle = Uplo::lower, std::vector<Index> tiles = {});
+  /// The same of a Hermitian matrix.
+  static CoordinateRows from_coordinates(Index order, std::span<const Index> rows,
+                                         std::span<const Index> columns,
+                                         std::span<const std::complex<double>> values,
                                          Uplo triangle = Uplo::lower, std::vector<Index> tiles = {});
   /// Compressed rows: those of row i stand at row_begins[i] to row_begins[i + 1] - 1, from 0, in any order.
   static CoordinateRows from_compressed_rows(Index order, std::span<const Index> row_begins,
                                              std::span<const Index> columns, std::span<const double> values,
                                              Uplo triangle = Uplo::lower, std::vector<Index> tiles = {});
-  /// A Matrix Market file, symmetric or general; of an array's elements those that are not zero.
-  /// @throws InputError for files that cannot be read, complex and unsymmetric matrices
+  /// The same of a Hermitian matrix.
+  static CoordinateRows from_compressed_rows(Index order, std::span<const Index> row_begins,
+                                             std::span<const Index> columns,
+                                             std::span<const std::complex<double>> values,
+                                             Uplo triangle = Uplo::lower, std::vector<Index> tiles = {});
+  /// A Matrix Market file, symmetric, Hermitian or general; of an array's elements those that are not zero. A file of
+  /// complex numbers makes the matrix Hermitian.
+  /// @throws InputError for files that cannot be read, and matrices that are neither symmetric nor Hermitian
   static CoordinateRows from_matrix_market(const std::string& path);
 
   /// Rows of the matrix.
@@ -90,20 +129,36 @@ class CoordinateRows final : public SymmetricRows {
   std::span<const Index> tiles() const override { return tiles_; }
   void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                std::vector<SparseEntry>& out) const override;
+  bool hermitian() const override { return hermitian_; }
+  void complex_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                       std::vector<ComplexSparseEntry>& out) const override;
   /// Entries of the lower triangle, with zeros that were given.
   Index stored_entries() const noexcept { return static_cast<Index>(columns_.size()); }
 
  private:
   struct Entry {
     Index row, column;
-    double value;
-    bool mirrored;  ///< given in the upper triangle
+    std::complex<double> value;  ///< of the lower triangle
+    bool mirrored;               ///< given in the upper triangle
   };
   class Collector;
   CoordinateRows() = default;
+  template <class Value>
+  static CoordinateRows of_coordinates(Index order, std::span<const Index> rows,
+                                       std::span<const Index> columns, std::span<const Value> values,
+                                       Uplo triangle, std::vector<Index> tiles);
+  template <class Value>
+  static CoordinateRows of_compressed_rows(Index order, std::span<const Index> row_begins,
+                                           std::span<const Index> columns, std::span<const Value> values,
+                                           Uplo triangle, std::vector<Index> tiles);
+  template <class Visit>
+  void for_entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                   const Visit& visit) const;
   std::vector<Index> begins_, columns_;  ///< of the lower triangle, each row's columns ascending
   std::vector<double> values_;
+  std::vector<double> imaginary_;  ///< parts, of a Hermitian matrix
   std::vector<Index> tiles_;
+  bool hermitian_ = false;
 };
 
 /// Sizes of 0 are chosen from the order, the workers, the GPUs and the ranks.
@@ -130,8 +185,10 @@ struct CsbSaveOptions {
   std::function<void(double)> progress{};  ///< CsbOptions::progress, of the bytes that are written
 };
 
-/// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
-/// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
+/// A real symmetric or complex Hermitian matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
+/// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors', both real or
+/// both complex, V as exact as T or less: <double, double>, <float, double>, <float, float>, and these of complex
+/// numbers, which rows of symmetric matrices build, too.
 ///
 /// GPUs multiply both triangles, from an index of their own in which the rows of one family
 /// (SymmetricRows::families) stand together. It has places that shorter rows leave empty, and takes 2 x 11.2
@@ -146,8 +203,8 @@ template <class V, class T>
 class CsbMatrix final : public SymmetricOperator<T> {
  public:
   /// Builds the matrix, in parallel, from rows that every rank can make: each rank makes what it holds.
-  /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, and bad
-  /// options; RuntimeError where a rank's part does not fit into its host's memory
+  /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, a diagonal that is not
+  /// real, Hermitian rows where V is real, and bad options; RuntimeError where a rank's part does not fit into its host's memory
   ///
   /// Of SavedRows (saved_rows.hpp) that are cut as they were saved, in pieces of this size, the pieces are read
   /// where they belong, by each rank its own; else the rows are read twice, in bands.
@@ -192,7 +249,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   std::shared_ptr<Detail> detail_;
 };
 
-/// Both triangles of a real symmetric matrix by rows, counted from 0: row i's entries are number begins[i],
+/// Both triangles of a real symmetric or complex Hermitian matrix by rows, counted from 0: row i's entries are number begins[i],
 /// ..., begins[i + 1] - 1, in any order. The memory is the caller's, and only used while a matrix is built.
 struct CsrArrays {
   std::span<const Index> begins;  ///< as many as rows, and one
@@ -200,9 +257,11 @@ struct CsrArrays {
   std::span<const Index> columns;
   /// Of each entry.
   std::span<const double> values;
+  /// Instead of values, of a complex Hermitian matrix.
+  std::span<const std::complex<double>> complex_values{};
 };
 
-/// A real symmetric matrix all of whose entries are stored, by rows, in pieces of a segment of rows and a
+/// A real symmetric or complex Hermitian matrix all of whose entries are stored, by rows, in pieces of a segment of rows and a
 /// segment of columns each. It reads twice what a CsbMatrix does, and needs no preparation. V: the values'
 /// type, T: the vectors'. The pieces of a segment of rows belong to its rank, and add to it one after the
 /// other: the sums' order is fixed.
@@ -210,9 +269,10 @@ template <class V, class T>
 class CsrMatrix final : public SymmetricOperator<T> {
  public:
   /// Builds the matrix from arrays that every rank has; a rank keeps its segments' rows. `segments`: of the
-  /// rows, 0: chosen. That the matrix is symmetric is not checked.
-  /// @throws InvalidArgument for arrays that do not fit, columns outside, values that are not finite, and
-  /// begins or columns that differ from another rank's
+  /// rows, 0: chosen. That the matrix is symmetric or Hermitian is not checked, but that
+  /// its diagonal is real.
+  /// @throws InvalidArgument for arrays that do not fit, columns outside, values that are not finite, complex values
+  /// where V is real, and begins or columns that differ from another rank's
   static CsrMatrix build(Runtime& runtime, const CsrArrays& arrays, Index segments = 0);
 
   /// Rows of the matrix.

@@ -123,6 +123,16 @@ auto with_scalar(nb::dlpack::dtype type, const F& f) {
   throw InvalidArgument("dtype", "another type", "float32, float64, complex64 or complex128");
 }
 
+/// The same with the type that a letter names.
+template <class F>
+auto with_letter(const std::string& letter, const F& f) {
+  if (letter == "s") return f.template operator()<float>();
+  if (letter == "d") return f.template operator()<double>();
+  if (letter == "c") return f.template operator()<std::complex<float>>();
+  if (letter == "z") return f.template operator()<std::complex<double>>();
+  throw InvalidArgument("dtype", letter, "s, d, c or z");
+}
+
 /// Hands a vector over to NumPy.
 template <class T>
 nb::object to_numpy(std::vector<T> values, std::vector<std::size_t> shape = {},

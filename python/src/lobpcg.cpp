@@ -53,7 +53,7 @@ class BlockFunction {
   const char* name_;
 };
 
-/// A symmetric operator that is a function of Python's.
+/// A symmetric or Hermitian operator that is a function of Python's.
 template <class T>
 class PythonOperator final : public SymmetricOperator<T> {
  public:
@@ -88,16 +88,20 @@ class PythonPreconditioner final : public Preconditioner<T> {
 struct OperatorInput {
   std::optional<HostVector<Index>> begins, columns;
   std::optional<HostVector<double>> values;
+  std::optional<HostVector<std::complex<double>>> complex_values;  ///< instead, of a complex matrix
   nb::object function;
 };
 
-OperatorInput operator_input(nb::handle given) {
+OperatorInput operator_input(nb::handle given, bool complex) {
   OperatorInput input;
   if (nb::isinstance<nb::tuple>(given)) {
     const auto arrays = nb::cast<nb::tuple>(given);
     input.begins = nb::cast<HostVector<Index>>(arrays[0]);
     input.columns = nb::cast<HostVector<Index>>(arrays[1]);
-    input.values = nb::cast<HostVector<double>>(arrays[2]);
+    if (complex)
+      input.complex_values = nb::cast<HostVector<std::complex<double>>>(arrays[2]);
+    else
+      input.values = nb::cast<HostVector<double>>(arrays[2]);
   } else {
     input.function = nb::borrow(given);
   }
@@ -106,6 +110,9 @@ OperatorInput operator_input(nb::handle given) {
 
 CoordinateRows rows_of(Index n, const OperatorInput& input) {
   const auto span_of = [](const auto& v) { return std::span(v->data(), v->shape(0)); };
+  if (input.complex_values)
+    return CoordinateRows::from_compressed_rows(n, span_of(input.begins), span_of(input.columns),
+                                                span_of(input.complex_values));
   return CoordinateRows::from_compressed_rows(n, span_of(input.begins), span_of(input.columns),
                                               span_of(input.values));
 }
@@ -258,8 +265,9 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
                        const std::string& norm, Index iterations, std::uint64_t seed, nb::object monitor) {
   LobpcgRequest request;
   request.n = n;
-  request.a = operator_input(a);
-  if (!b.is_none()) request.b = operator_input(b);
+  const bool complex = letter == "c" || letter == "z";
+  request.a = operator_input(a, complex);
+  if (!b.is_none()) request.b = operator_input(b, complex);
   request.built_in = built_in;
   request.preconditioner = std::move(preconditioner);
   request.monitor = std::move(monitor);
@@ -273,8 +281,7 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
   request.options.norm = norm_of(norm);
   request.options.iterations = iterations;
   request.options.seed = seed;
-  return letter == "s" ? solve<float>(request, guess, constraints)
-                       : solve<double>(request, guess, constraints);
+  return with_letter(letter, [&]<class T>() { return solve<T>(request, guess, constraints); });
 }
 
 }  // namespace

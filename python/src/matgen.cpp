@@ -8,15 +8,6 @@
 namespace tessera::python {
 namespace {
 
-template <class F>
-auto with_letter(const std::string& letter, const F& f) {
-  if (letter == "s") return f.template operator()<float>();
-  if (letter == "d") return f.template operator()<double>();
-  if (letter == "c") return f.template operator()<std::complex<float>>();
-  if (letter == "z") return f.template operator()<std::complex<double>>();
-  throw InvalidArgument("dtype", letter, "s, d, c or z");
-}
-
 Matrix random_matrix(const std::string& letter, HostVector<Index> row_sizes, HostVector<Index> col_sizes,
                      double occupation, const std::string& symmetry, std::uint64_t seed) {
   return with_letter(letter, [&]<class T>() {
@@ -62,10 +53,12 @@ nb::tuple make_density_system(const std::string& letter, const std::string& kind
   });
 }
 
-/// The entries of the lower triangle as (rows, columns, values, order), and the lowest eigenvalues that are known.
+/// The entries of the lower triangle as (rows, columns, values, order), and the lowest eigenvalues that are known. The
+/// values are complex of a Hermitian matrix.
 nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known) {
   std::vector<Index> rows, columns;
   std::vector<double> values, lowest;
+  std::vector<std::complex<double>> complex_values;
   Index n = 0;
   {
     const nb::gil_scoped_release without_python;
@@ -77,23 +70,29 @@ nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known
     const auto tiles = generator.a->tiles();
     std::vector<Index> begins(tiles.begin(), tiles.end());
     if (begins.empty()) begins = {0, n};
-    std::vector<SparseEntry> entries;
+    std::vector<ComplexSparseEntry> entries;
+    const bool hermitian = generator.a->hermitian();
     for (std::size_t t = 0; t + 1 < begins.size(); ++t) {
       const Index width = Index{1} << 31;
       for (Index column = 0; column < begins[t + 1]; column += width) {
         entries.clear();
-        generator.a->entries(begins[t], begins[t + 1], column, std::min(n, column + width), entries);
-        for (const SparseEntry& e : entries) {
+        generator.a->complex_entries(begins[t], begins[t + 1], column, std::min(n, column + width), entries);
+        for (const ComplexSparseEntry& e : entries) {
           rows.push_back(begins[t] + e.row);
           columns.push_back(column + e.column);
-          values.push_back(e.value);
+          if (hermitian)
+            complex_values.push_back(e.value);
+          else
+            values.push_back(e.value.real());
         }
       }
     }
     if (const auto exact = generator.lowest_eigenvalues(known)) lowest = *exact;
   }
-  return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(columns)), to_numpy(std::move(values)),
-                        n, to_numpy(std::move(lowest)));
+  const nb::object numbers =
+      complex_values.empty() ? to_numpy(std::move(values)) : to_numpy(std::move(complex_values));
+  return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(columns)), numbers, n,
+                        to_numpy(std::move(lowest)));
 }
 
 nb::object dense_matrix(const std::string& letter, const std::string& kind, Index n, std::uint64_t seed) {

@@ -68,19 +68,24 @@ def _require_square(shape: tuple[int, ...], name: str, n: Optional[int]) -> int:
 
 
 def _lower_triangle(a: Any, name: str, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lower triangle of a symmetric sparse matrix, in compressed rows of float64."""
+    """The lower triangle of a symmetric or Hermitian sparse matrix, in compressed rows of float64 or complex128."""
+    kind = "Hermitian" if dtype.kind == "c" else "symmetric"
     csr = scipy.sparse.csr_matrix(a)
     csr.sum_duplicates()
     size = abs(csr).max() if csr.nnz else 0.0
     bound = 16 * np.finfo(dtype).eps * size
-    difference = csr - csr.T
+    difference = csr - csr.conj().T
     if difference.nnz and abs(difference).max() > bound:
-        raise InvalidArgument(f"{name}: not symmetric, expected a symmetric matrix", name, "not symmetric", "symmetric")
-    lower = scipy.sparse.csr_matrix(scipy.sparse.tril(csr))
+        raise InvalidArgument(f"{name}: not {kind}, expected a {kind} matrix", name, f"not {kind}", kind)
+    lower = scipy.sparse.csr_matrix(scipy.sparse.tril(csr), dtype=np.complex128 if dtype.kind == "c" else np.float64)
+    if dtype.kind == "c":  # what rounding has left of the diagonal's imaginary part
+        rows = np.repeat(np.arange(lower.shape[0]), np.diff(lower.indptr))
+        diagonal = rows == lower.indices
+        lower.data[diagonal] = lower.data[diagonal].real
     return (
         np.ascontiguousarray(lower.indptr, dtype=np.int64),
         np.ascontiguousarray(lower.indices, dtype=np.int64),
-        np.ascontiguousarray(lower.data, dtype=np.float64),
+        np.ascontiguousarray(lower.data),
     )
 
 
@@ -96,7 +101,10 @@ def _block_function(a: Any, name: str, dtype: np.dtype) -> Callable[[np.ndarray]
         raise InvalidArgument(f"{name}: {type(a).__name__}, expected a matrix, an operator or a function", name)
 
     def apply(x: np.ndarray) -> np.ndarray:
-        return np.asarray(product(x), dtype=dtype)
+        y = np.asarray(product(x))
+        if y.dtype.kind == "c" and dtype.kind != "c":
+            raise InvalidArgument(f"{name}: complex, expected real, as A and B are", name, "complex", "real")
+        return y.astype(dtype, copy=False)
 
     return apply
 
@@ -108,8 +116,8 @@ def _operator(a: Any, name: str, n: Optional[int], dtype: np.dtype, stored: bool
         n = _require_square(tuple(shape), name, n)
     if scipy.sparse.issparse(a) and stored:
         return _lower_triangle(a, name, dtype), n
-    if isinstance(a, np.ndarray) and not np.isrealobj(a):
-        raise InvalidArgument(f"{name}: complex, expected real", name, "complex", "real")
+    if dtype.kind != "c" and getattr(getattr(a, "dtype", None), "kind", "f") == "c":
+        raise InvalidArgument(f"{name}: complex, expected real, as A and B are", name, "complex", "real")
     return _block_function(a, name, dtype), n
 
 
@@ -119,8 +127,8 @@ def _vectors(x: Any, name: str, n: int, dtype: np.dtype) -> np.ndarray:
         array = array[:, None]
     if array.ndim != 2 or array.shape[0] != n:
         raise InvalidArgument(f"{name}: shape {array.shape}, expected ({n}, k)", name, str(array.shape), f"({n}, k)")
-    if array.dtype.kind == "c":
-        raise InvalidArgument(f"{name}: complex, expected real", name, "complex", "real")
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        raise InvalidArgument(f"{name}: complex, expected real, as A and B are", name, "complex", "real")
     return np.ascontiguousarray(array, dtype=dtype)
 
 
@@ -150,8 +158,6 @@ def _solve(
     if x is not None and getattr(a, "dtype", None) is None:
         kinds = [scalar_type(host_array(x, "X").dtype)]
     dtype = scalar_type(*kinds)
-    if dtype.kind == "c":
-        raise InvalidArgument("A: complex, expected real: for complex matrices there is eigh", "A", "complex", "real")
     given = getattr(a, "shape", None)
     n = int(given[0]) if given is not None else None
     if n is None and x is not None:
@@ -171,11 +177,11 @@ def _solve(
     if block == 0 and guess is not None and method == "lobpcg" and k <= most:
         block = max(guess.shape[1], min(k + max(2, k // 2), most, n // 3))
     d = _core.lobpcg(
-        "s" if dtype.itemsize == 4 else "d", n, first, second, built_in, function, shift, guess, fixed,
+        {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}[f"{dtype.kind}{dtype.itemsize}"], n, first, second, built_in, function, shift, guess, fixed,
         int(k), method, int(block), int(basis), bool(largest), float(tol), norm, int(maxiter), int(seed), monitor,
     )  # fmt: skip
     d["vectors"] = d["vectors"].reshape(n, -1)[:, : len(d["values"])]
-    d["values"] = d["values"].astype(dtype, copy=False)
+    d["values"] = d["values"].astype(np.empty(0, dtype).real.dtype, copy=False)
     result = LobpcgResult(**d)
     raise_for(result.status, result)
     return result
@@ -201,7 +207,7 @@ def eigsh(
     full_output: bool = False,
     monitor: Optional[Callable[[dict[str, Any]], Optional[bool]]] = None,
 ) -> Any:
-    """The `k` smallest or largest eigenvalues of a sparse real symmetric matrix or operator, and their vectors.
+    """The `k` smallest or largest eigenvalues of a sparse symmetric or Hermitian matrix or operator, and their vectors.
 
     By LOBPCG or generalized Davidson with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a
     preconditioner, and `B` the matrix of a generalized problem.
@@ -209,7 +215,7 @@ def eigsh(
     Parameters
     ----------
     A : scipy.sparse matrix, array_like, LinearOperator or callable, shape (n, n)
-        Real symmetric. A sparse matrix is stored by the library, and multiplied by all workers. The others are called
+        Real symmetric or complex Hermitian. Eigenvalues are real, vectors are complex if A or B is. A sparse matrix is stored by the library, and multiplied by all workers. The others are called
         with blocks of vectors, shape (n, m), and return the product.
     k : int, optional
         Wanted pairs, at most n / 5. More than 32 are found in groups, each beside those found before.
@@ -217,13 +223,13 @@ def eigsh(
         A preconditioner: an approximate inverse of A. ``'jacobi'``, ``'fom'`` and ``'chebyshev'`` are the library's
         own, the first two for sparse matrices.
     X : array_like, shape (n, m), optional
-        Start vectors, as many as a block has or k; they tell the order where A is a function.
+        Start vectors, as many as a block has or k; they tell the order where A is a function, and its dtype.
     B : the same as A, optional
-        Symmetric positive definite: ``A x = w B x``.
+        Symmetric or Hermitian, positive definite: ``A x = w B x``.
     largest : bool, optional
         The largest eigenvalues instead of the smallest.
     tol : float, optional
-        Of the residuals; 0: 1e-8, in float32 1e-4.
+        Of the residuals; 0: 1e-8, in float32 and complex64 1e-4.
     maxiter : int, optional
         Iterations at most.
     method : {'lobpcg', 'gd', 'auto'}, optional
@@ -251,14 +257,14 @@ def eigsh(
     w : ndarray, shape (k,)
         Ascending.
     v : ndarray, shape (n, k)
-        With `return_eigenvectors`; ``v^T B v = 1``.
+        With `return_eigenvectors`; ``v^H B v = 1``.
     result : LobpcgResult
         Alone, with `full_output`; its pairs are in the order of `lobpcg`.
 
     Raises
     ------
     InvalidArgument
-        For sizes and types that do not fit, and a sparse matrix that is not symmetric.
+        For sizes and types that do not fit, and a sparse matrix that is not symmetric or Hermitian.
     ConvergenceError
         Without convergence, with the best pairs that there are.
     LinAlgError

@@ -110,7 +110,7 @@ def dense(kind: str, n: int, *, dtype: Any = np.float64, seed: int = 1) -> np.nd
 
 
 def sparse(kind: str, *, seed: int = 1) -> scipy.sparse.csr_matrix:
-    """A sparse real symmetric matrix of a kind of `sparse_kinds`, for example ``laplacian2d:30:20``.
+    """A sparse symmetric or complex Hermitian matrix of a kind of `sparse_kinds`, for example ``laplacian2d:30:20``.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def sparse(kind: str, *, seed: int = 1) -> scipy.sparse.csr_matrix:
     """
     rows, columns, values, n, _ = _core.sparse_matrix(kind, seed, 0)
     lower = scipy.sparse.csr_matrix((values, (rows, columns)), shape=(n, n))
-    return (lower + scipy.sparse.tril(lower, -1).T).tocsr()
+    return (lower + scipy.sparse.tril(lower, -1).conj().T).tocsr()
 
 
 def dense_kinds() -> dict[str, str]:

@@ -397,8 +397,9 @@ TESSERA_INSTANTIATE(std::uint8_t)
 TESSERA_INSTANTIATE(std::uint16_t)
 TESSERA_INSTANTIATE(std::uint32_t)
 #undef TESSERA_INSTANTIATE
-template Hdf5Place Hdf5File::place<float>(const std::string&);
-template Hdf5Place Hdf5File::place<double>(const std::string&);
+#define TESSERA_INSTANTIATE(T) template Hdf5Place Hdf5File::place<T>(const std::string&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
 
 void leave_hdf5_open_at_exit() noexcept {
   H5dont_atexit();

@@ -133,6 +133,6 @@ void BlockVectors<T>::get_rows(T* values, Index ld, Index columns) const {
 }
 
 #define TESSERA_INSTANTIATE(T) template class BlockVectors<T>;
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

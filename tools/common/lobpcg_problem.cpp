@@ -72,9 +72,11 @@ template <class T>
 std::vector<T> dense_matrix(const SymmetricRows& rows) {
   const auto n = static_cast<std::size_t>(rows.order());
   std::vector<T> a(n * n, T(0));
-  for_stored(rows, 1, [&](Index row, Index column, double value, int) {
+  using S = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+  for_stored<S>(rows, 1, [&](Index row, Index column, S value, int) {
     const auto i = static_cast<std::size_t>(row), j = static_cast<std::size_t>(column);
-    a[i + j * n] = a[j + i * n] = static_cast<T>(value);
+    a[i + j * n] = static_cast<T>(value);
+    a[j + i * n] = conjugate(a[i + j * n]);
   });
   return a;
 }
@@ -87,7 +89,8 @@ FullRows<V> full_rows(const SymmetricRows& rows, int threads) {
   const auto increment = [](Index& count) {
     return std::atomic_ref(count).fetch_add(1, std::memory_order_relaxed);
   };
-  for_stored(rows, threads, [&](Index row, Index column, double, int) {
+  using S = std::conditional_t<is_complex<V>, std::complex<double>, double>;
+  for_stored<S>(rows, threads, [&](Index row, Index column, S, int) {
     increment(full.begins[static_cast<std::size_t>(row) + 1]);
     if (row != column) increment(full.begins[static_cast<std::size_t>(column) + 1]);
   });
@@ -95,14 +98,14 @@ FullRows<V> full_rows(const SymmetricRows& rows, int threads) {
   full.columns.resize(static_cast<std::size_t>(full.begins[n]));
   full.values.resize(full.columns.size());
   std::vector<Index> next(full.begins.begin(), full.begins.end() - 1);
-  const auto put = [&](Index row, Index column, double value) {
+  const auto put = [&](Index row, Index column, S value) {
     const auto at = static_cast<std::size_t>(increment(next[static_cast<std::size_t>(row)]));
     full.columns[at] = static_cast<std::int32_t>(column);
     full.values[at] = static_cast<V>(value);
   };
-  for_stored(rows, threads, [&](Index row, Index column, double value, int) {
+  for_stored<S>(rows, threads, [&](Index row, Index column, S value, int) {
     put(row, column, value);
-    if (row != column) put(column, row, value);
+    if (row != column) put(column, row, conjugate(value));
   });
   // The entries of a row were inserted in arbitrary order.
   std::vector<std::vector<std::pair<std::int32_t, V>>> space(static_cast<std::size_t>(threads));
@@ -118,9 +121,9 @@ FullRows<V> full_rows(const SymmetricRows& rows, int threads) {
   return full;
 }
 
-template std::vector<float> dense_matrix<float>(const SymmetricRows&);
-template std::vector<double> dense_matrix<double>(const SymmetricRows&);
-template FullRows<float> full_rows<float>(const SymmetricRows&, int);
-template FullRows<double> full_rows<double>(const SymmetricRows&, int);
+#define TESSERA_INSTANTIATE(T)                                   \
+  template std::vector<T> dense_matrix<T>(const SymmetricRows&); \
+  template FullRows<T> full_rows<T>(const SymmetricRows&, int);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::program

@@ -15,7 +15,7 @@
 
 #include "session.hpp"
 
-/// The sparse symmetric matrices for `tessera lobpcg` and `bench_spmm`.
+/// The sparse symmetric and Hermitian matrices for `tessera lobpcg` and `bench_spmm`.
 namespace tessera::program {
 using namespace detail;
 
@@ -56,8 +56,8 @@ Index whole_entries(const CsbMatrix<V, T>& a) {
 }
 
 /// Calls visit(row, column, value, thread) for the stored entries, on `threads` threads. Each
-/// thread takes a range of rows at a time.
-template <class Visit>
+/// thread takes a range of rows at a time. S: double, or std::complex<double>, which all matrices have.
+template <class S = double, class Visit>
 void for_stored(const SymmetricRows& rows, int threads, const Visit& visit) {
   std::vector<Index> tiles(rows.tiles().begin(), rows.tiles().end());
   if (tiles.empty()) tiles = {0, rows.order()};
@@ -66,14 +66,17 @@ void for_stored(const SymmetricRows& rows, int threads, const Visit& visit) {
   for (std::size_t t = 0; t + 1 < tiles.size(); ++t)
     for (Index first = tiles[t]; first < tiles[t + 1]; first += max_rows) cuts.push_back(first);
   cuts.push_back(rows.order());
-  std::vector<std::vector<SparseEntry>> space(static_cast<std::size_t>(threads));
+  using Entry = std::conditional_t<is_complex<S>, ComplexSparseEntry, SparseEntry>;
+  std::vector<std::vector<Entry>> space(static_cast<std::size_t>(threads));
   parallel_for(threads, static_cast<Index>(cuts.size()) - 1, [&](Index part, int thread) {
     const Index first = cuts[static_cast<std::size_t>(part)], end = cuts[static_cast<std::size_t>(part) + 1];
-    std::vector<SparseEntry>& entries = space[static_cast<std::size_t>(thread)];
+    std::vector<Entry>& entries = space[static_cast<std::size_t>(thread)];
     entries.clear();
-    rows.entries(first, end, 0, end, entries);
-    for (const SparseEntry& entry : entries)
-      visit(first + entry.row, Index(entry.column), entry.value, thread);
+    if constexpr (is_complex<S>)
+      rows.complex_entries(first, end, 0, end, entries);
+    else
+      rows.entries(first, end, 0, end, entries);
+    for (const Entry& entry : entries) visit(first + entry.row, Index(entry.column), entry.value, thread);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include <tessera/runtime/parallel_for.hpp>
@@ -15,9 +16,10 @@ using namespace detail;
 
 namespace {
 
-/// visit(row, column, value) for the entries of a row of blocks, row after row.
-template <class Visit>
-void for_block_row(const SymmetricRows& rows, Index begin, Index end, std::vector<SparseEntry>& space,
+/// visit(row, column, value) for the entries of a row of blocks, row after row. Entry: SparseEntry, or that of complex
+/// values.
+template <class Entry, class Visit>
+void for_block_row(const SymmetricRows& rows, Index begin, Index end, std::vector<Entry>& space,
                    const Visit& visit) {
   constexpr Index max_rows = 256;
   const std::span<const Index> tiles = rows.tiles();
@@ -25,24 +27,27 @@ void for_block_row(const SymmetricRows& rows, Index begin, Index end, std::vecto
     Index last = std::min(first + max_rows, end);
     if (!tiles.empty()) last = std::min(last, *std::upper_bound(tiles.begin(), tiles.end(), first));
     space.clear();
-    rows.entries(first, last, 0, last, space);
-    std::stable_sort(space.begin(), space.end(), [](const SparseEntry& a, const SparseEntry& b) {
+    if constexpr (std::is_same_v<Entry, SparseEntry>)
+      rows.entries(first, last, 0, last, space);
+    else
+      rows.complex_entries(first, last, 0, last, space);
+    std::stable_sort(space.begin(), space.end(), [](const Entry& a, const Entry& b) {
       return a.row != b.row ? a.row < b.row : a.column < b.column;
     });
-    for (const SparseEntry& e : space) visit(first + Index(e.row), Index(e.column), e.value);
+    for (const Entry& e : space) visit(first + Index(e.row), Index(e.column), e.value);
     first = last;
   }
 }
 
 /// work(row of blocks, row, column, value) for all entries, those of a row of blocks by one thread.
-template <class Work>
+template <class Entry = SparseEntry, class Work>
 void for_block_rows(const SymmetricRows& rows, const std::vector<Index>& begins, int threads,
                     const Work& work) {
-  std::vector<std::vector<SparseEntry>> space(static_cast<std::size_t>(threads));
+  std::vector<std::vector<Entry>> space(static_cast<std::size_t>(threads));
   parallel_for(threads, static_cast<Index>(begins.size()) - 1, [&](Index i, int thread) {
     const auto b = static_cast<std::size_t>(i);
     for_block_row(rows, begins[b], begins[b + 1], space[static_cast<std::size_t>(thread)],
-                  [&](Index row, Index column, double value) { work(b, row, column, value); });
+                  [&](Index row, Index column, auto value) { work(b, row, column, value); });
   });
 }
 
@@ -56,8 +61,11 @@ std::vector<std::vector<Index>> count_entries(const SymmetricRows& rows, const s
                                               int threads) {
   std::vector<std::vector<Index>> counts(begins.size() - 1);
   for (std::size_t b = 0; b < counts.size(); ++b) counts[b].assign(b + 1, 0);
-  for_block_rows(rows, begins, threads,
-                 [&](std::size_t b, Index, Index column, double) { ++counts[b][block_of(begins, column)]; });
+  const auto count = [&](std::size_t b, Index, Index column, auto) { ++counts[b][block_of(begins, column)]; };
+  if (rows.hermitian())
+    for_block_rows<ComplexSparseEntry>(rows, begins, threads, count);
+  else
+    for_block_rows(rows, begins, threads, count);
   return counts;
 }
 

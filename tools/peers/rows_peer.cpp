@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rows_peer.hpp"
 
+#include <complex>
+
+#include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/sparse_matrix.hpp>
@@ -39,9 +42,14 @@ class CsrRowsPeer final : public OperatorPeer<T> {
     const FullRows<V> full = full_rows<V>(*problem.a, host_threads(this->runtime_));
     bytes_ = csr_bytes(full, sizeof(std::uint32_t));
     const std::vector<Index> places(full.columns.begin(), full.columns.end());
-    const std::vector<double> values(full.values.begin(), full.values.end());
-    a_ = std::make_unique<CsrMatrix<V, T>>(
-        CsrMatrix<V, T>::build(this->runtime_, {full.begins, places, values}, problem.segments));
+    using Wide = std::conditional_t<is_complex<V>, std::complex<double>, double>;
+    const std::vector<Wide> values(full.values.begin(), full.values.end());
+    CsrArrays arrays{full.begins, places, {}, {}};
+    if constexpr (is_complex<V>)
+      arrays.complex_values = values;
+    else
+      arrays.values = values;
+    a_ = std::make_unique<CsrMatrix<V, T>>(CsrMatrix<V, T>::build(this->runtime_, arrays, problem.segments));
     return *a_;
   }
   const SymmetricOperator<T>& get_operator() const override { return *a_; }
@@ -89,14 +97,18 @@ template <class V, class T>
 std::unique_ptr<RowsPeer<T>> make_rows_peer(Runtime& runtime, const std::string& library) {
   if (library == "none") return nullptr;
   if (library == "csr") return std::make_unique<CsrRowsPeer<V, T>>(runtime);
-  if (library == "cusparse") return std::make_unique<CusparseRowsPeer<T>>(runtime, std::is_same_v<V, T>);
-  if (auto made = make_half_blocks_peer<V, T>(runtime, library)) return made;
-  if (library == "free") return make_two_species_peer<T>(runtime, std::is_same_v<V, T>);
-  throw InvalidArgument("--peer", library, "none, csr, cusparse, naive, atomic, cached or free");
+  if constexpr (is_complex<T>) {
+    throw InvalidArgument("--peer", library, "none or csr, for a complex matrix");
+  } else {
+    if (library == "cusparse") return std::make_unique<CusparseRowsPeer<T>>(runtime, std::is_same_v<V, T>);
+    if (auto made = make_half_blocks_peer<V, T>(runtime, library)) return made;
+    if (library == "free") return make_two_species_peer<T>(runtime, std::is_same_v<V, T>);
+    throw InvalidArgument("--peer", library, "none, csr, cusparse, naive, atomic, cached or free");
+  }
 }
 
-template std::unique_ptr<RowsPeer<float>> make_rows_peer<float, float>(Runtime&, const std::string&);
-template std::unique_ptr<RowsPeer<double>> make_rows_peer<float, double>(Runtime&, const std::string&);
-template std::unique_ptr<RowsPeer<double>> make_rows_peer<double, double>(Runtime&, const std::string&);
+#define TESSERA_INSTANTIATE(V, T) \
+  template std::unique_ptr<RowsPeer<T>> make_rows_peer<V, T>(Runtime&, const std::string&);
+TESSERA_FOR_STORED(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::program

@@ -55,6 +55,8 @@ std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const 
         [&runtime](SparseEigenProblem& problem, SparseEigenSolution& solution, std::string& name) {
           return run_lapack<T>(runtime, problem, solution, name);
         });
+  if (is_complex<T> && library.starts_with("slepc-"))
+    throw InvalidArgument("--peer", library, "none or dense, for a complex matrix");
   if (library == "slepc-lobpcg" || library == "slepc-krylovschur") {
     const std::string solver = library.substr(std::string("slepc-").size());
     return std::make_unique<Made>(
@@ -67,7 +69,8 @@ std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const 
   throw InvalidArgument("--peer", library, "none, dense, slepc-lobpcg or slepc-krylovschur");
 }
 
-template std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer<float>(Runtime&, const std::string&);
-template std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer<double>(Runtime&, const std::string&);
+#define TESSERA_INSTANTIATE(T) \
+  template std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer<T>(Runtime&, const std::string&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::program

@@ -11,7 +11,7 @@
 
 namespace tessera::program {
 
-/// A few eigenpairs at one end of the spectrum of a sparse symmetric problem.
+/// A few eigenpairs at one end of the spectrum of a sparse symmetric or Hermitian problem.
 struct SparseEigenProblem {
   const SymmetricRows* a = nullptr;
   const SymmetricRows* b = nullptr;  ///< null: the standard problem

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <type_traits>
 
+#include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
 #include "machine_limits.hpp"
@@ -14,8 +17,29 @@ using namespace detail;
 
 namespace {
 
-/// X by rows; each row has k numbers.
-using RowMajor = std::vector<double>;
+/// X by rows; each row has k numbers, S: double or std::complex<double>.
+template <class S>
+using RowMajor = std::vector<S>;
+
+template <class T>
+using WideOf = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+
+/// What lists the entries that S can be.
+template <class S>
+using EntryOf = std::conditional_t<is_complex<S>, ComplexSparseEntry, SparseEntry>;
+inline void list_entries(const SymmetricRows& rows, Index first, Index end, std::vector<SparseEntry>& out) {
+  rows.entries(first, end, 0, end, out);
+}
+inline void list_entries(const SymmetricRows& rows, Index first, Index end,
+                         std::vector<ComplexSparseEntry>& out) {
+  rows.complex_entries(first, end, 0, end, out);
+}
+
+/// |x|^2.
+template <class S>
+double square(S x) {
+  return real_part(x) * real_part(x) + imag_part(x) * imag_part(x);
+}
 
 /// Ranges of rows whose entries are requested together. A range does not cross a tile boundary.
 std::vector<std::pair<Index, Index>> row_ranges(const SymmetricRows& rows) {
@@ -43,80 +67,84 @@ void for_parts(int threads, std::size_t count, const Work& work) {
 }
 
 /// y := y + value x, a row of k numbers each.
-void add_row(double value, const double* x, std::size_t k, double* y) {
+template <class S>
+void add_row(S value, const S* x, std::size_t k, S* y) {
 #pragma omp simd
   for (std::size_t j = 0; j < k; ++j) y[j] += value * x[j];
 }
 
 /// A X for the matrix given by `rows`, with values rounded to V. The ranges are distributed over
 /// ranks and threads.
-template <class V>
-RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x, std::size_t k) {
+template <class V, class S>
+RowMajor<S> product(Runtime& runtime, const SymmetricRows& rows, const RowMajor<S>& x, std::size_t k) {
   const std::vector<std::pair<Index, Index>> ranges = row_ranges(rows);
   const auto ranks = static_cast<Index>(runtime.size()), count = static_cast<Index>(ranges.size());
   // Each thread has its own sums.
-  const int threads = threads_with_bytes(runtime, sizeof(double) * x.size());
-  std::vector<RowMajor> sums(static_cast<std::size_t>(threads));
-  std::vector<std::vector<SparseEntry>> spaces(static_cast<std::size_t>(threads));
+  const int threads = threads_with_bytes(runtime, sizeof(S) * x.size());
+  std::vector<RowMajor<S>> sums(static_cast<std::size_t>(threads));
+  std::vector<std::vector<EntryOf<S>>> spaces(static_cast<std::size_t>(threads));
   parallel_for(threads, threads,
-               [&](Index t, int) { sums[static_cast<std::size_t>(t)].assign(x.size(), 0.0); });
+               [&](Index t, int) { sums[static_cast<std::size_t>(t)].assign(x.size(), S(0)); });
   parallel_for(threads, (count - runtime.rank() + ranks - 1) / ranks, [&](Index i, int thread) {
     const auto [first, end] = ranges[static_cast<std::size_t>(runtime.rank() + i * ranks)];
-    std::vector<SparseEntry>& entries = spaces[static_cast<std::size_t>(thread)];
-    RowMajor& y = sums[static_cast<std::size_t>(thread)];
+    std::vector<EntryOf<S>>& entries = spaces[static_cast<std::size_t>(thread)];
+    RowMajor<S>& y = sums[static_cast<std::size_t>(thread)];
     entries.clear();
-    rows.entries(first, end, 0, end, entries);
+    list_entries(rows, first, end, entries);
     for (std::size_t e = 0; e < entries.size(); ++e) {
       // Columns lie anywhere: what comes soon is on its way from memory meanwhile.
       constexpr std::size_t ahead = 16;
       const std::size_t soon = entries[std::min(e + ahead, entries.size() - 1)].column * k;
       __builtin_prefetch(x.data() + soon);
       __builtin_prefetch(y.data() + soon, 1);
-      const SparseEntry& entry = entries[e];
+      const EntryOf<S>& entry = entries[e];
       const std::size_t row = (static_cast<std::size_t>(first) + entry.row) * k, column = entry.column * k;
-      const double value = static_cast<double>(static_cast<V>(entry.value));
+      const S value = static_cast<S>(static_cast<V>(entry.value));
       add_row(value, x.data() + column, k, y.data() + row);
-      if (row != column) add_row(value, x.data() + row, k, y.data() + column);
+      if (row != column) add_row(conjugate(value), x.data() + row, k, y.data() + column);
     }
   });
   for_parts(threads, x.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
     for (std::size_t t = 1; t < sums.size(); ++t)
       for (std::size_t i = begin; i < end; ++i) sums[0][i] += sums[t][i];
   });
-  runtime.all_reduce_sum(sums[0].data(), static_cast<Index>(x.size()));
+  runtime.all_reduce_sum(reinterpret_cast<double*>(sums[0].data()),
+                         static_cast<Index>(x.size() * sizeof(S) / sizeof(double)));
   return std::move(sums[0]);
 }
 
 /// Sums over all rows for pairs of columns.
+template <class S>
 struct Sums {
-  std::vector<double> x_bx;      ///< X^T B X, k x k
+  std::vector<S> x_bx;           ///< X^H B X, k x k
   std::vector<double> x_square;  ///< of the columns of X
   std::vector<double> residual;  ///< squares of A x - theta B x
 
-  explicit Sums(std::size_t k) : x_bx(k * k, 0.0), x_square(k, 0.0), residual(k, 0.0) {}
+  explicit Sums(std::size_t k) : x_bx(k * k, S(0)), x_square(k, 0.0), residual(k, 0.0) {}
   void add(const Sums& other) {
-    const auto each = [](std::vector<double>& to, const std::vector<double>& from) {
+    const auto each = [](auto& to, const auto& from) {
       for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
     };
     each(x_bx, other.x_bx), each(x_square, other.x_square), each(residual, other.residual);
   }
 };
 
-Sums sums_of(int threads, const RowMajor& x, const RowMajor& ax, const RowMajor& bx,
-             const std::vector<double>& theta) {
+template <class S>
+Sums<S> sums_of(int threads, const RowMajor<S>& x, const RowMajor<S>& ax, const RowMajor<S>& bx,
+                const std::vector<double>& theta) {
   const std::size_t k = theta.size(), rows = x.size() / k;
-  std::vector<Sums> parts(parts_of(rows), Sums(k));
+  std::vector<Sums<S>> parts(parts_of(rows), Sums<S>(k));
   for_parts(threads, rows, [&](std::size_t begin, std::size_t end, std::size_t number) {
-    Sums& sums = parts[number];
+    Sums<S>& sums = parts[number];
     for (std::size_t row = begin * k; row < end * k; row += k)
       for (std::size_t j = 0; j < k; ++j) {
-        sums.x_square[j] += x[row + j] * x[row + j];
-        sums.residual[j] += std::pow(ax[row + j] - theta[j] * bx[row + j], 2);
-        for (std::size_t i = 0; i < k; ++i) sums.x_bx[i + j * k] += x[row + i] * bx[row + j];
+        sums.x_square[j] += square(x[row + j]);
+        sums.residual[j] += square(ax[row + j] - theta[j] * bx[row + j]);
+        for (std::size_t i = 0; i < k; ++i) sums.x_bx[i + j * k] += conjugate(x[row + i]) * bx[row + j];
       }
   });
-  Sums all(k);
-  for (const Sums& part : parts) all.add(part);
+  Sums<S> all(k);
+  for (const Sums<S>& part : parts) all.add(part);
   return all;
 }
 
@@ -145,14 +173,15 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
   if (k == 0) return record;
   std::vector<T> given(n * k);
   result.vectors.get(given.data(), static_cast<Index>(k), static_cast<Index>(k));
-  const RowMajor x(given.begin(), given.end()), ax = product<V>(runtime, pair.a, x, k),
-                                                bx = pair.b ? product<V>(runtime, *pair.b, x, k) : x;
+  using S = WideOf<T>;
+  const RowMajor<S> x(given.begin(), given.end()), ax = product<V>(runtime, pair.a, x, k),
+                                                   bx = pair.b ? product<V>(runtime, *pair.b, x, k) : x;
   const double root = std::sqrt(static_cast<double>(n)), epsilon = static_cast<double>(precision<T>);
   record.residual = record.orthogonality = 0;
   double largest_square = 0;
   std::vector<double> bounds;
-  const Sums sums = sums_of(host_threads(runtime), x, ax, bx,
-                            std::vector<double>(result.values.begin(), result.values.end()));
+  const Sums<S> sums = sums_of<S>(host_threads(runtime), x, ax, bx,
+                                  std::vector<double>(result.values.begin(), result.values.end()));
   for (std::size_t j = 0; j < k; ++j) {
     const double theta = result.values[j];
     const double residual = sums.residual[j], square = sums.x_square[j];
@@ -163,8 +192,9 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
     bounds.push_back(options.tolerance * unit);
     record.residual = std::max(record.residual, scaled(known(std::sqrt(residual / square)), bounds.back()));
     for (std::size_t i = 0; i <= j; ++i)
-      record.orthogonality = std::max(
-          record.orthogonality, known(std::abs(sums.x_bx[i + j * k] - (i == j ? 1 : 0)) / (root * epsilon)));
+      record.orthogonality =
+          std::max(record.orthogonality,
+                   known(std::abs(sums.x_bx[i + j * k] - (i == j ? 1.0 : 0.0)) / (root * epsilon)));
   }
   if (reference.empty()) return record;
   record.values = record.values_difference = 0;
@@ -183,8 +213,6 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
   template CheckRecord check_pairs<V, T>(Runtime&, const SparsePair&, const LobpcgOptions&,  \
                                          const LobpcgResult<T>&, const std::vector<double>&, \
                                          const std::string&);
-TESSERA_INSTANTIATE(float, float)
-TESSERA_INSTANTIATE(float, double)
-TESSERA_INSTANTIATE(double, double)
+TESSERA_FOR_STORED(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::program

@@ -25,7 +25,7 @@ double check_memory(double order, Index count, std::size_t element_bytes) noexce
 
 /// residual: largest ||A x - lambda B x|| / ||x||, divided by the bound that the tolerance stands
 /// for; at most 1 if the pair has converged to the tolerance.
-/// orthogonality: max |I - X^T B X| / (sqrt(n) eps).
+/// orthogonality: max |I - X^H B X| / (sqrt(n) eps).
 /// values: largest |lambda - reference|, divided by the sum of the residual's bound and of the
 /// rounding errors of the values (V) and of the vectors. For a generalized problem, where ||x||_B =
 /// 1, this sum is multiplied by the largest ||x||^2.

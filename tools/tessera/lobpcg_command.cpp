@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <complex>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "lobpcg_check.hpp"
 #include "lobpcg_operator.hpp"
 #include "lobpcg_problem.hpp"
+#include "lobpcg_table.hpp"
 #include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
@@ -45,42 +47,25 @@ LobpcgNorm norm_of(const std::string& name) {
                               : LobpcgNorm::absolute;
 }
 
-/// Shares of multiplications, preconditioner, dense computations and waiting in the total time, in
-/// percent.
-std::string shares(const LobpcgStep& step) {
-  const double whole = std::max(step.seconds, 1e-12) / 100;
-  return fmt::format("{:>5.0f}{:>6.0f}{:>6.0f}{:>6.0f}", step.multiply_seconds / whole,
-                     step.preconditioner_seconds / whole, step.dense_seconds / whole,
-                     step.waiting_seconds / whole);
-}
-
-/// Prints one row of the table of iterations, and the heading before the first row.
-void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
-  if (step.iteration == 0)
-    say(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
-        "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
-  std::string values;
-  for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
-    values += fmt::format("{:<14.8g}", step.values[j]);
-  say(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged, step.largest_residual,
-      values, step.seconds, shares(step));
-  std::fflush(to);
+template <class T>
+std::string words_of_type() {
+  return fmt::format("{}{}", is_complex<T> ? "complex " : "", sizeof(RealOf<T>) == 4 ? "float" : "double");
 }
 
 /// One run of `tessera lobpcg` with matrix values of type V and vectors of type T.
 template <class V, class T>
 class LobpcgRun {
  public:
-  LobpcgRun(const LobpcgProgramOptions& options, Session& session)
+  LobpcgRun(const LobpcgProgramOptions& options, Session& session, SparseProblem rows)
       : options_(options),
         source_(source_of(options)),
         session_(session),
         runtime_(session.runtime()),
         report_(session.new_report("lobpcg")),
-        peer_(make_sparse_eigen_peer<T>(runtime_, options.peer)) {}
+        peer_(make_sparse_eigen_peer<T>(runtime_, options.peer)),
+        rows_(std::move(rows)) {}
 
   int operator()() {
-    if (peer_) require_available(*peer_, options_.peer);
     make_matrices();
     make_preconditioner();
     describe();
@@ -90,8 +75,6 @@ class LobpcgRun {
 
  private:
   void make_matrices() {
-    session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
-    rows_ = load_rows(session_, source_);
     if (!options_.save_overlap.empty() && !rows_.b)
       throw UsageError("--save-overlap", options_.save_overlap, "is not possible", "a problem with B");
     set_solver();
@@ -99,7 +82,7 @@ class LobpcgRun {
     CsbOptions cut{.groups = options_.nd, .progress = shown_share(session_)};
     const double begin = now();
     if (is_product_free(options_, rows_, runtime_.size()))
-      a_ = std::make_unique<ProgramOperator<V, T>>(runtime_, rows_.shell_model);
+      a_ = ProgramOperator<V, T>::without_matrix(runtime_, rows_.shell_model);
     else
       a_ = std::make_unique<ProgramOperator<V, T>>(runtime_, *rows_.a, cut);
     build_seconds_ = now() - begin;
@@ -121,7 +104,7 @@ class LobpcgRun {
                                                   : EigenMethod::automatic;
     solve_.basis = options_.basis;
     solve_.end = options_.largest ? EigenEnd::largest : EigenEnd::smallest;
-    solve_.tolerance = options_.tolerance > 0 ? options_.tolerance : sizeof(T) == 4 ? 1e-4 : 1e-8;
+    solve_.tolerance = options_.tolerance > 0 ? options_.tolerance : single ? 1e-4 : 1e-8;
     solve_.norm = norm_of(options_.norm);
     solve_.variant = options_.variant == "basic" ? LobpcgVariant::basic : LobpcgVariant::orthonormal;
     solve_.iterations = options_.iterations;
@@ -139,12 +122,12 @@ class LobpcgRun {
   void require_room() const {
     const double order = static_cast<double>(rows_.a->order());
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = rows_.a->order()}, sized);
+    choose_sizes(runtime_, {.n = rows_.a->order(), .wide_bytes = wide_bytes}, sized);
     double needed = 0;
     if (!runtime_.any_gpus())
       needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
     if (rows_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
-      needed += order * static_cast<double>(options_.k) * (sizeof(T) == 4 ? 12 : 8);
+      needed += order * static_cast<double>(options_.k) * (single ? 12 : 8);
     if (is_product_free(options_, rows_,
                         runtime_.size()))  // the order of rows, the diagonal, and vectors in both orders
       needed += order * (16 + 2. * static_cast<double>(options_.k) * sizeof(T));
@@ -156,7 +139,10 @@ class LobpcgRun {
   /// The method and the preconditioner that stand for `auto`.
   void choose_method() {
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = a_->get().order(), .stored_entries = a_->get().stored_entries()}, sized);
+    choose_sizes(
+        runtime_,
+        {.n = a_->get().order(), .stored_entries = a_->get().stored_entries(), .wide_bytes = wide_bytes},
+        sized);
     solve_.method = sized.method;
     sizes_ = {sized.block, sized.basis};
     // A deep basis makes up for what the tiles know beyond the diagonal.
@@ -211,21 +197,21 @@ class LobpcgRun {
     json = option_table(used).json();  // includes the block size that the solver chose
     json["matrix"] = source_.name();
     json["n"] = a_->get().order();
+    json["type"] = std::string(1, type_letter<T>);
     describe_matrix(json);
     describe_files(report_, source_, *rows_.a, build_seconds_, saved_);
     if (!rows_.spectrum.text.empty()) report_.lines.emplace_back("spectrum", rows_.spectrum.text);
     report_.lines.emplace_back(
-        "solver",
-        fmt::format("{}, {} {}, tolerance {:g} {}, preconditioner {}, vectors in {}", method_title(),
-                    options_.k, options_.largest ? "largest" : "smallest", solve_.tolerance, options_.norm,
-                    preconditioner_name_, sizeof(T) == 4 ? "float" : "double"));
+        "solver", fmt::format("{}, {} {}, tolerance {:g} {}, preconditioner {}, vectors in {}",
+                              method_title(), options_.k, options_.largest ? "largest" : "smallest",
+                              solve_.tolerance, options_.norm, preconditioner_name_, words_of_type<T>()));
   }
 
   void describe_matrix(Json& json) {
     const std::string name = fmt::format("{}{}, n = {}, ", source_.name(), rows_.b ? " (generalized)" : "",
                                          a_->get().order()),
                       made = ", made in " + format_seconds(build_seconds_);
-    if (const TwoSpeciesOperator<T>* const free = a_->free()) {
+    if (const auto* const free = a_->free()) {
       json["products_a_column"] = free->products();
       json["table_bytes"] = free->table_bytes();
       report_.lines.emplace_back(
@@ -243,7 +229,7 @@ class LobpcgRun {
         "matrix",
         name +
             fmt::format("{} stored entries ({:.3g} a row of the whole), {} in {}", a.stored_entries(), row,
-                        format_bytes(a.stored_bytes()), sizeof(V) == 4 ? "float" : "double") +
+                        format_bytes(a.stored_bytes()), words_of_type<V>()) +
             made);
   }
 
@@ -268,7 +254,7 @@ class LobpcgRun {
     RunRecord run = session_.end_run(result.statistics);
     if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
     result.vectors = a_->by_rows(std::move(result.vectors), static_cast<Index>(result.values.size()));
-    set_stages(run, result);
+    set_stages(run, result.history);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
     std::vector<double> reference;
@@ -334,26 +320,6 @@ class LobpcgRun {
                      values.end());
   }
 
-  /// Replaces the stages' times by the times of each kind of work on this rank, from the solver's
-  /// last step. The task counts of the stages are kept.
-  static void set_stages(RunRecord& run, const LobpcgResult<T>& result) {
-    if (result.history.empty()) return;
-    const std::vector<StageRecord> counted = std::exchange(run.stages, {});
-    const LobpcgStep& last = result.history.back();
-    const auto add = [&](const char* name, double seconds) {
-      const auto known = std::find_if(counted.begin(), counted.end(),
-                                      [&](const StageRecord& stage) { return stage.name == name; });
-      StageRecord stage = known == counted.end() ? StageRecord{} : *known;
-      stage.name = name;
-      stage.seconds = seconds;
-      run.stages.push_back(stage);
-    };
-    add("multiply", last.multiply_seconds);
-    add("preconditioner", last.preconditioner_seconds);
-    add("dense", last.dense_seconds);
-    add("waiting", last.waiting_seconds);
-  }
-
   /// The vectors of X; of pairs in groups those of the block.
   Index block_of() const { return std::max(sizes_.first, options_.k <= 32 ? options_.k : 0); }
 
@@ -393,9 +359,11 @@ class LobpcgRun {
 
   void find_states(const LobpcgResult<T>& result) {
     if (!rows_.of_shell_model() || !options_.quantum_numbers || result.values.empty()) return;
-    session_.progress().stage("angular momenta");
-    states_ = shell_model_states(runtime_, rows_.shell_model, result.vectors,
-                                 static_cast<Index>(result.values.size()));
+    if constexpr (!is_complex<T>) {
+      session_.progress().stage("angular momenta");
+      states_ = shell_model_states(runtime_, rows_.shell_model, result.vectors,
+                                   static_cast<Index>(result.values.size()));
+    }
   }
 
   void add_results(const LobpcgResult<T>& result) {
@@ -432,8 +400,9 @@ class LobpcgRun {
     result.vectors.get(rows.data(), static_cast<Index>(k), static_cast<Index>(k));
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < k; ++j) columns[i + j * n] = rows[i * k + j];
-    write_eigenpairs<T>(session_, options_.output, std::vector<T>(result.values.begin(), result.values.end()),
-                        columns, states_ ? matrices_of(*states_) : std::vector<NamedMatrix>{});
+    write_eigenpairs<T>(session_, options_.output,
+                        std::vector<RealOf<T>>(result.values.begin(), result.values.end()), columns,
+                        states_ ? matrices_of(*states_) : std::vector<NamedMatrix>{});
   }
 
   void write_levels(const LobpcgResult<T>& result) {
@@ -477,6 +446,8 @@ class LobpcgRun {
     return plot;
   }
 
+  static constexpr bool single = sizeof(RealOf<T>) == 4;
+  static constexpr std::size_t wide_bytes = sizeof(double) * (is_complex<T> ? 2 : 1);
   const LobpcgProgramOptions& options_;
   const SparseSource source_;
   Session& session_;
@@ -497,6 +468,22 @@ class LobpcgRun {
   LobpcgOptions solve_;
 };
 
+/// The matrices, once it is known that the peer is there.
+SparseProblem load_problem(const LobpcgProgramOptions& options, Session& session) {
+  if (const auto peer = make_sparse_eigen_peer<double>(session.runtime(), options.peer))
+    require_available(*peer, options.peer);
+  session.progress().stage(options.matrix.empty() ? "making the matrix" : "reading the matrix");
+  return load_rows(session, source_of(options));
+}
+
+/// Values of V in float or double, and vectors of T. Vectors of a Hermitian A or B are complex.
+template <class Float, class Double>
+int run_in(const LobpcgProgramOptions& options, Session& session, SparseProblem rows) {
+  if (options.storage == 'd') return LobpcgRun<Double, Double>(options, session, std::move(rows))();
+  if (options.vectors_type == 'd') return LobpcgRun<Float, Double>(options, session, std::move(rows))();
+  return LobpcgRun<Float, Float>(options, session, std::move(rows))();
+}
+
 }  // namespace
 
 int run_lobpcg(LobpcgProgramOptions& options) {
@@ -504,9 +491,10 @@ int run_lobpcg(LobpcgProgramOptions& options) {
   option_table(options).require_formats();
   return in_session(options.common, [&](Session& session) {
     return naming_options([&] {
-      if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();
-      if (options.vectors_type == 'd') return LobpcgRun<float, double>(options, session)();
-      return LobpcgRun<float, float>(options, session)();
+      SparseProblem rows = load_problem(options, session);
+      if (rows.a->hermitian() || (rows.b && rows.b->hermitian()))
+        return run_in<std::complex<float>, std::complex<double>>(options, session, std::move(rows));
+      return run_in<float, double>(options, session, std::move(rows));
     });
   });
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lobpcg_operator.hpp"
 
+#include <tessera/codelets/sparse/csb_layout.hpp>
+
 #include "usage_error.hpp"
 
 namespace tessera::program {
@@ -28,19 +30,29 @@ bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& p
 }
 
 template <class V, class T>
-BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors, Index count) const {
-  if (stored_ || count == 0) return vectors;
-  std::vector<T> values(static_cast<std::size_t>(vectors.rows() * count));
-  vectors.get(values.data(), count, count);
-  BlockVectors<T> result(runtime_, vectors.shared_segments(), count);
-  vectors.release();
-  values = free_->by_rows(values, count);
-  result.set(values.data(), count, count);
-  return result;
+std::unique_ptr<ProgramOperator<V, T>> ProgramOperator<V, T>::without_matrix(
+    Runtime& runtime, const SparseGenerator& shell_model) {
+  std::unique_ptr<ProgramOperator> made(new ProgramOperator(runtime));
+  made->free_ = std::make_unique<ShellModelOperator<RealOf<T>>>(runtime, shell_model);
+  return made;
 }
 
-template class ProgramOperator<double, double>;
-template class ProgramOperator<float, double>;
-template class ProgramOperator<float, float>;
+template <class V, class T>
+BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors, Index count) const {
+  if (stored_ || count == 0) return vectors;
+  if constexpr (!is_complex<T>) {
+    std::vector<T> values(static_cast<std::size_t>(vectors.rows() * count));
+    vectors.get(values.data(), count, count);
+    BlockVectors<T> result(runtime_, vectors.shared_segments(), count);
+    vectors.release();
+    values = free_->by_rows(values, count);
+    result.set(values.data(), count, count);
+    return result;
+  }
+  return vectors;
+}
+
+#define TESSERA_INSTANTIATE(V, T) template class ProgramOperator<V, T>;
+TESSERA_FOR_STORED(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::program

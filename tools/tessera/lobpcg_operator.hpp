@@ -25,17 +25,19 @@ class ProgramOperator {
   /// Stored.
   ProgramOperator(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& cut)
       : runtime_(runtime), stored_(new CsbMatrix<V, T>(CsbMatrix<V, T>::build(runtime, rows, cut))) {}
-  /// Not stored.
-  ProgramOperator(Runtime& runtime, const SparseGenerator& shell_model)
-      : runtime_(runtime), free_(new ShellModelOperator<T>(runtime, shell_model)) {}
+  /// Not stored; of real matrices alone, as a shell model's is.
+  static std::unique_ptr<ProgramOperator> without_matrix(Runtime& runtime,
+                                                         const SparseGenerator& shell_model);
 
   const SymmetricOperator<T>& get() const {
-    return stored_ ? static_cast<const SymmetricOperator<T>&>(*stored_) : free_->get();
+    if constexpr (!is_complex<T>)
+      if (!stored_) return free_->get();
+    return *stored_;
   }
   /// Null where it is not stored.
   const CsbMatrix<V, T>* stored() const noexcept { return stored_.get(); }
   /// Null where it is stored.
-  const TwoSpeciesOperator<T>* free() const noexcept { return free_ ? &free_->get() : nullptr; }
+  const TwoSpeciesOperator<RealOf<T>>* free() const noexcept { return free_ ? &free_->get() : nullptr; }
 
   /// In the order of the vectors; collective.
   std::vector<double> diagonal() const { return stored_ ? stored_->diagonal() : free_->get().diagonal(); }
@@ -43,9 +45,10 @@ class ProgramOperator {
   BlockVectors<T> by_rows(BlockVectors<T> vectors, Index count) const;
 
  private:
+  explicit ProgramOperator(Runtime& runtime) : runtime_(runtime) {}
   Runtime& runtime_;
   std::unique_ptr<CsbMatrix<V, T>> stored_;
-  std::unique_ptr<ShellModelOperator<T>> free_;
+  std::unique_ptr<ShellModelOperator<RealOf<T>>> free_;
 };
 
 }  // namespace tessera::program

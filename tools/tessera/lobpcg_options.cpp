@@ -17,7 +17,9 @@ void add_problem(OptionTable& table, LobpcgProgramOptions& options) {
   table.group("Problem");
   table
       .text("--matrix", options.matrix, "FILE",
-            "symmetric matrix A, Matrix Market, may be gzipped, or what --save-matrix wrote (.h5)")
+            "real symmetric or complex Hermitian matrix A, Matrix Market, may be gzipped, or what "
+            "--save-matrix "
+            "wrote (.h5)")
       .at_place("FILE")
       .reads(FileFormat::matrix_market_or_hdf5);
   table.text("--overlap", options.overlap, "FILE", "positive definite B of A x = lambda B x")
@@ -75,7 +77,8 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
       "--product", options.product, {"auto", "stored", "free"},
       "A as a stored matrix, or a shell model's applied from lists of its protons' and neutrons' states; "
       "auto: free where it can be, on one rank");
-  add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
+  add_precision(table, "--storage", options.storage,
+                "values of the matrix in float or double, of a complex one both parts");
   add_precision(table, "--vectors-type", options.vectors_type,
                 "vectors in float (only with --storage f) or double");
   table
@@ -88,7 +91,8 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
 }  // namespace
 
 OptionTable option_table(LobpcgProgramOptions& options) {
-  OptionTable table("tessera lobpcg", "a few extreme eigenpairs of a sparse symmetric matrix");
+  OptionTable table("tessera lobpcg",
+                    "a few extreme eigenpairs of a sparse symmetric or complex Hermitian matrix");
   add_problem(table, options);
   add_solver(table, options);
   add_machine(table, options.common);
@@ -122,6 +126,8 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.example("--generate shell:28Si --k 8 --plot residuals.svg", "the lowest levels of a nucleus");
   table.example("--generate shell:48Cr --save-matrix 48Cr.h5 --iterations 0",
                 "make and save a matrix, which --matrix 48Cr.h5 reads later");
+  table.example("--generate hofstadter:120:120:1:40 --k 6",
+                "the lowest Landau level of a lattice in a magnetic field, in complex numbers");
   table.example("--generate laplacian2d:300:200 --k 4 --preconditioner chebyshev --degree 12",
                 "a polynomial of the matrix as its preconditioner");
   return table;

@@ -1,6 +1,6 @@
 ! SPDX-FileCopyrightText: 2026 The Tessera authors
 ! SPDX-License-Identifier: BSD-3-Clause
-!> Real symmetric operators and preconditioners for LOBPCG.
+!> Real symmetric and complex Hermitian operators and preconditioners for LOBPCG.
 !>
 !> Blocks of vectors are stored with the number of the vector first: x(j, i) is component i of vector j.
 module tessera_operators
@@ -37,7 +37,8 @@ module tessera_operators
     end subroutine
   end interface
 
-  !> A real symmetric operator on blocks of vectors of real(4) or real(8).
+  !> A real symmetric operator on blocks of vectors of real(4) or real(8), or a complex Hermitian one, of complex(4) or
+  !> complex(8).
   type, extends(library_object) :: linear_operator
     character :: scalar_type = " "           !< not for programs
     !< what the caller's procedure is called through; not for programs
@@ -62,21 +63,85 @@ module tessera_operators
     integer, allocatable :: degree           !< of chebyshev
     real(dp), allocatable :: shift           !< absent: beyond the outermost Ritz value
     real(dp), allocatable :: interval(:)     !< of chebyshev: the unwanted eigenvalues lie between these two
-    real(dp), allocatable :: b_norm          !< about x^T B x / x^T x
+    real(dp), allocatable :: b_norm          !< about x^H B x / x^H x
   end type
+
+  !> operator_from_csr(a, begin, column, values, uplo, scalar_type, storage, like, runtime, status): from compressed
+  !> rows, counted from 1, that every rank has: row i has the entries begin(i) to begin(i + 1) - 1. values: real(8) of a
+  !> symmetric matrix, complex(8) of a Hermitian one. Collective.
+  !> uplo: 'A', the default: both triangles are given; 'L' or 'U': one is.
+  !> scalar_type: of vectors: 'd', the default, or 's'; of complex values 'z', the default, or 'c'.
+  !> storage: of the matrix, one of the same letters; absent: as scalar_type.
+  !> like: the operator whose cut of the rows this one takes (B of A x = lambda B x).
+  interface operator_from_csr
+    module procedure from_real_csr, from_complex_csr
+  end interface
+  !> operator_from_coordinates(a, order, row, column, values, uplo, scalar_type, storage, like, runtime, status): the
+  !> same from coordinates, counted from 1.
+  interface operator_from_coordinates
+    module procedure from_real_coordinates, from_complex_coordinates
+  end interface
 
 contains
 
-  !> From compressed rows, counted from 1, that every rank has: row i has the entries begin(i) to begin(i + 1) - 1.
-  !> Collective.
-  !> @param uplo 'A', the default: both triangles are given; 'L' or 'U': one is
-  !> @param scalar_type of vectors: 'd', the default, or 's'; @param storage of the matrix: absent: the same
-  !> @param like the operator whose cut of the rows this one takes (B of A x = lambda B x)
-  subroutine operator_from_csr(a, begin, column, values, uplo, scalar_type, storage, like, runtime, status)
+  subroutine from_real_csr(a, begin, column, values, uplo, scalar_type, storage, like, runtime, status)
     type(linear_operator), intent(inout) :: a
     integer, intent(in) :: begin(:), column(:)
     real(dp), contiguous, target, intent(in) :: values(:)
     character, optional, intent(in) :: uplo, scalar_type, storage
+    type(linear_operator), optional, intent(in) :: like
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    if (.not. is_letter(scalar_type, "sd", "real", status)) return
+    call from_csr(a, begin, column, c_loc(values), size(values), letter_of(scalar_type, "d"), uplo, storage, like, &
+      runtime, status)
+  end subroutine
+
+  subroutine from_complex_csr(a, begin, column, values, uplo, scalar_type, storage, like, runtime, status)
+    type(linear_operator), intent(inout) :: a
+    integer, intent(in) :: begin(:), column(:)
+    complex(dp), contiguous, target, intent(in) :: values(:)
+    character, optional, intent(in) :: uplo, scalar_type, storage
+    type(linear_operator), optional, intent(in) :: like
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    if (.not. is_letter(scalar_type, "cz", "complex", status)) return
+    call from_csr(a, begin, column, c_loc(values), size(values), letter_of(scalar_type, "z"), uplo, storage, like, &
+      runtime, status)
+  end subroutine
+
+  !> Whether the scalar type, where it is given, is that of the values.
+  function is_letter(scalar_type, letters, kind_of_values, status) result(good)
+    character, optional, intent(in) :: scalar_type
+    character(*), intent(in) :: letters, kind_of_values
+    integer, optional, intent(out) :: status
+    logical :: good
+    good = .true.
+    if (.not. present(scalar_type)) return
+    good = index("sdcz", scalar_type) == 0 .or. index(letters, scalar_type) > 0   ! others are refused anyway
+    if (.not. good) call refuse("scalar_type: expected one of " // kind_of_values // " numbers, as the values are", &
+      status)
+  end function
+
+  !> What the C interface takes as the precision of a matrix.
+  function storage_of(storage, scalar_type) result(letter)
+    character, optional, intent(in) :: storage
+    character, intent(in) :: scalar_type
+    integer(c_int) :: letter
+    character :: given
+    given = letter_of(storage, scalar_type)
+    if (given == "c") given = "s"
+    if (given == "z") given = "d"
+    letter = iachar(given, c_int)
+  end function
+
+  !> values: the address of `count` numbers of double precision, complex ones where scalar_type is.
+  subroutine from_csr(a, begin, column, values, count, scalar_type, uplo, storage, like, runtime, status)
+    type(linear_operator), intent(inout) :: a
+    integer, intent(in) :: begin(:), column(:), count
+    type(c_ptr), intent(in) :: values
+    character, intent(in) :: scalar_type
+    character, optional, intent(in) :: uplo, storage
     type(linear_operator), optional, intent(in) :: like
     type(tessera_runtime), optional, intent(in) :: runtime
     integer, optional, intent(out) :: status
@@ -87,22 +152,19 @@ contains
       call refuse("begin: expected one number more than there are rows", status)
       return
     end if
-    if (begin(1) /= 1 .or. any(begin(:rows) > begin(2:)) .or. begin(rows + 1) - 1 > min(size(column), &
-      size(values))) then
+    if (begin(1) /= 1 .or. any(begin(:rows) > begin(2:)) .or. begin(rows + 1) - 1 > min(size(column), count)) then
       call refuse("begin: expected ascending numbers, from 1, of elements of column and values", status)
       return
     end if
     allocate (begins, source=int(begin - 1, c_int64_t))
     allocate (columns, source=sizes_in_c(column - 1))
-    call new_operator(a, letter_of(scalar_type, "d"))
+    call new_operator(a, scalar_type)
     call finish(c_operator_from_csr(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
-      iachar(letter_of(storage, a%scalar_type), c_int), int(rows, c_int64_t), c_loc(begins), c_loc(columns), &
-      c_loc(values), &
+      storage_of(storage, a%scalar_type), int(rows, c_int64_t), c_loc(begins), c_loc(columns), values, &
       iachar(letter_of(uplo, "A"), c_int), handle_of(like), a%handle), status)
   end subroutine
 
-  !> The same from coordinates, counted from 1.
-  subroutine operator_from_coordinates(a, order, row, column, values, uplo, scalar_type, storage, like, runtime, status)
+  subroutine from_real_coordinates(a, order, row, column, values, uplo, scalar_type, storage, like, runtime, status)
     type(linear_operator), intent(inout) :: a
     integer, intent(in) :: order, row(:), column(:)
     real(dp), contiguous, target, intent(in) :: values(:)
@@ -110,21 +172,49 @@ contains
     type(linear_operator), optional, intent(in) :: like
     type(tessera_runtime), optional, intent(in) :: runtime
     integer, optional, intent(out) :: status
+    if (.not. is_letter(scalar_type, "sd", "real", status)) return
+    call from_coordinates(a, order, row, column, c_loc(values), size(values), letter_of(scalar_type, "d"), uplo, &
+      storage, like, runtime, status)
+  end subroutine
+
+  subroutine from_complex_coordinates(a, order, row, column, values, uplo, scalar_type, storage, like, runtime, status)
+    type(linear_operator), intent(inout) :: a
+    integer, intent(in) :: order, row(:), column(:)
+    complex(dp), contiguous, target, intent(in) :: values(:)
+    character, optional, intent(in) :: uplo, scalar_type, storage
+    type(linear_operator), optional, intent(in) :: like
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
+    if (.not. is_letter(scalar_type, "cz", "complex", status)) return
+    call from_coordinates(a, order, row, column, c_loc(values), size(values), letter_of(scalar_type, "z"), uplo, &
+      storage, like, runtime, status)
+  end subroutine
+
+  subroutine from_coordinates(a, order, row, column, values, count, scalar_type, uplo, storage, like, runtime, status)
+    type(linear_operator), intent(inout) :: a
+    integer, intent(in) :: order, row(:), column(:), count
+    type(c_ptr), intent(in) :: values
+    character, intent(in) :: scalar_type
+    character, optional, intent(in) :: uplo, storage
+    type(linear_operator), optional, intent(in) :: like
+    type(tessera_runtime), optional, intent(in) :: runtime
+    integer, optional, intent(out) :: status
     integer(c_int64_t), allocatable, target :: rows(:), columns(:)
-    if (size(row) /= size(values) .or. size(column) /= size(values)) then
+    if (size(row) /= count .or. size(column) /= count) then
       call refuse("row, column: expected as many numbers as there are values", status)
       return
     end if
     allocate (rows, source=sizes_in_c(row - 1))
     allocate (columns, source=sizes_in_c(column - 1))
-    call new_operator(a, letter_of(scalar_type, "d"))
+    call new_operator(a, scalar_type)
     call finish(c_operator_from_coordinates(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
-      iachar(letter_of(storage, a%scalar_type), c_int), int(order, c_int64_t), size(values, kind=c_int64_t), &
-      c_loc(rows), &
-      c_loc(columns), c_loc(values), iachar(letter_of(uplo, "A"), c_int), handle_of(like), a%handle), status)
+      storage_of(storage, a%scalar_type), int(order, c_int64_t), int(count, c_int64_t), c_loc(rows), c_loc(columns), &
+      values, iachar(letter_of(uplo, "A"), c_int), handle_of(like), a%handle), status)
   end subroutine
 
-  !> From a Matrix Market file, symmetric or general.
+  !> From a Matrix Market file, symmetric, Hermitian or general.
+  !> @param scalar_type of vectors: 'd', the default, 's', 'c' or 'z'; a file of complex numbers needs one of the last
+  !> two
   subroutine operator_from_matrix_market(a, path, scalar_type, storage, like, runtime, status)
     type(linear_operator), intent(inout) :: a
     character(*), intent(in) :: path
@@ -134,7 +224,7 @@ contains
     integer, optional, intent(out) :: status
     call new_operator(a, letter_of(scalar_type, "d"))
     call finish(c_operator_from_matrix_market(runtime_handle(runtime), iachar(a%scalar_type, c_int), &
-      iachar(letter_of(storage, a%scalar_type), c_int), c_text(path), handle_of(like), a%handle), status)
+      storage_of(storage, a%scalar_type), c_text(path), handle_of(like), a%handle), status)
   end subroutine
 
   !> Its number of rows; with a failure 0.

@@ -56,7 +56,8 @@ struct DeviceVectors {
 ///
 /// Bytes from device memory an entry, of double (float) values, on each side: 8 (4) for each place of the
 /// index and 2 for its slot, in order (csb_index.hpp), and a row of X, from the second cache or memory, for
-/// each time that a strip meets one. One launch for each pass of the index and up to 16 (32) columns.
+/// each time that a strip meets one. One launch for each pass of the index and up to 16 (32)
+/// columns, of complex numbers half as many.
 template <class V, class T>
 void launch_multiply_csb(CUstream_st* stream, const CsbPieceShape& shape, int columns, Store store_rows,
                          Store store_columns, const void* index, const DeviceVectors<const T>& x_columns,

@@ -80,6 +80,20 @@ struct Row {
     first += *reinterpret_cast<const Memory*>(p + begin) * v;
     rest.add_from(v, p + lanes);
   }
+  /// (the row at p) += v this + w other. Columns in two registers are read before they are written.
+  TESSERA_ALWAYS_INLINE void add_to(T v, const Row& other, T w, T* p) const noexcept {
+    auto* const to = reinterpret_cast<Memory*>(p + begin);
+    const Register sum = *to + first * v + other.first * w;
+    if constexpr (Rest::begin < 0) {
+      auto* const last_to = reinterpret_cast<typename Rest::Memory*>(p + lanes + Rest::begin);
+      const typename Rest::Register last = *last_to + rest.first * v + other.rest.first * w;
+      *to = sum;
+      *last_to = last;
+    } else {
+      *to = sum;
+      rest.add_to(v, other.rest, w, p + lanes);
+    }
+  }
   /// (the row at p) += v this. Columns in two registers are read before they are written.
   TESSERA_ALWAYS_INLINE void add_to(T v, T* p) const noexcept {
     auto* const to = reinterpret_cast<Memory*>(p + begin);
@@ -102,6 +116,7 @@ struct Row<T, 0, before> {
   TESSERA_ALWAYS_INLINE void store(T*) const noexcept {}
   TESSERA_ALWAYS_INLINE void add_from(T, const T*) noexcept {}
   TESSERA_ALWAYS_INLINE void add_to(T, T*) const noexcept {}
+  TESSERA_ALWAYS_INLINE void add_to(T, const Row&, T, T*) const noexcept {}
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/codelets/common/device_shared.cuh>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
@@ -22,6 +23,8 @@
 /// wavefront the lanes of 4 runs read 32 bytes of a row each, different ones for neighbouring places. Rows of
 /// two parts fill all banks, so these never conflict; with one part rows of even and of odd slots lie in
 /// different banks.
+///
+/// T is the real type of the vectors: complex ones are twice as many real columns, and V is the device's complex type.
 namespace tessera::detail::device {
 
 /// Warps that copy the rows of X, behind the csb_strip_warps others. Fewer could not keep up with these, and
@@ -59,6 +62,20 @@ __device__ inline double stream(const double* p) {
 __device__ inline float stream(const float* p) {
   float value;
   asm volatile("ld.global.nc.L1::no_allocate.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(p));
+  return value;
+}
+__device__ inline Complex<double> stream(const Complex<double>* p) {
+  Complex<double> value;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v2.f64 {%0, %1}, [%2];"
+               : "=d"(value.re), "=d"(value.im)
+               : "l"(p));
+  return value;
+}
+__device__ inline Complex<float> stream(const Complex<float>* p) {
+  Complex<float> value;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v2.f32 {%0, %1}, [%2];"
+               : "=f"(value.re), "=f"(value.im)
+               : "l"(p));
   return value;
 }
 __device__ inline CsbQuad stream(const CsbQuad* p) {
@@ -108,6 +125,23 @@ __device__ inline void add_to_shared(std::uint32_t to, float (&sum)[4]) {
       : "r"(to)
       : "memory");
 }
+/// sum += factor row.
+template <class V, class T, int each>
+__device__ inline void add_product(V factor, const T (&row)[each], T (&sum)[each]) {
+#pragma unroll
+  for (int j = 0; j < each; ++j) sum[j] = fma(T(factor), row[j], sum[j]);
+}
+/// Of complex numbers, whose real and imaginary parts stand next to each other.
+template <class P, class T, int each>
+__device__ inline void add_product(Complex<P> factor, const T (&row)[each], T (&sum)[each]) {
+  const T re = T(factor.re), im = T(factor.im);
+#pragma unroll
+  for (int j = 0; j < each; j += 2) {
+    sum[j] = fma(re, row[j], fma(-im, row[j + 1], sum[j]));
+    sum[j + 1] = fma(re, row[j + 1], fma(im, row[j], sum[j + 1]));
+  }
+}
+
 /// Addresses in shared memory: for each of two stages the slots, a barrier that completes when the rows of X
 /// have arrived, and one that completes when all warps have used them.
 template <int parts>
@@ -311,9 +345,7 @@ class RunSums {
 #pragma unroll
     for (int k = 0; k < number; ++k)
 #pragma unroll
-      for (int i = 0; i < own; ++i)
-#pragma unroll
-        for (int j = 0; j < each; ++j) sum_[i][j] = fma(T(factors[first + k]), row[k][i][j], sum_[i][j]);
+      for (int i = 0; i < own; ++i) add_product(factors[first + k], row[k][i], sum_[i]);
   }
   /// The sums of a run that ends; the next one's begin with zero.
   __device__ void add_to(std::uint32_t y, std::uint32_t row) {

@@ -46,10 +46,11 @@ __device__ inline double column_sum(double value, const ColumnPlace& place, doub
 
 inline constexpr int partial_threads = 256;
 
-/// sums[e] := parts[0][e] + parts[1][e] + ..., in a fixed order: 32 elements for each thread block, whose
-/// warps take every eighth part.
+/// parts[0][e] + parts[1][e] + ..., in a fixed order, the elements of a column-major matrix of `rows` rows in sums: 32
+/// elements for each thread block, whose warps take every eighth part.
 [[maybe_unused]] __global__ static void __launch_bounds__(partial_threads)
-    add_parts_kernel(int part_count, int count, const double* __restrict__ parts, double* sums) {
+    add_parts_kernel(int part_count, int count, const double* __restrict__ parts, double* sums, int rows,
+                     int ld) {
   constexpr int warps = partial_threads / 32;
   __shared__ double part_sums[warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -63,13 +64,18 @@ inline constexpr int partial_threads = 256;
   __syncthreads();
   if (warp != 0 || e >= count) return;
   for (int w = 1; w < warps; ++w) sum += part_sums[w][lane];
-  sums[e] = sum;
+  sums[e % rows + e / rows * ld] = sum;
 }
 
-inline void add_parts(cudaStream_t stream, int part_count, int count, const double* parts, double* sums) {
+inline void add_parts(cudaStream_t stream, int part_count, int count, const double* parts, double* sums,
+                      int rows, int ld) {
   if (count > 0)
     add_parts_kernel<<<static_cast<unsigned>((count + 31) / 32), partial_threads, 0, stream>>>(
-        part_count, count, parts, sums);
+        part_count, count, parts, sums, rows, ld);
+}
+/// Of a list.
+inline void add_parts(cudaStream_t stream, int part_count, int count, const double* parts, double* sums) {
+  add_parts(stream, part_count, count, parts, sums, count, count);
 }
 
 inline constexpr int element_threads = 256;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Tessera authors
    SPDX-License-Identifier: BSD-3-Clause
 
-   A few of the smallest or largest eigenvalues of a sparse real symmetric matrix. See tessera/lobpcg.hpp, sparse_matrix.hpp,
-   operators.hpp and preconditioners.hpp. Types are TESSERA_FLOAT and TESSERA_DOUBLE. */
+   A few of the smallest or largest eigenvalues of a sparse real symmetric or complex Hermitian matrix. See
+   tessera/lobpcg.hpp, sparse_matrix.hpp, operators.hpp and preconditioners.hpp. Types are TESSERA_FLOAT and TESSERA_DOUBLE of
+   symmetric matrices, TESSERA_COMPLEX_FLOAT and TESSERA_COMPLEX_DOUBLE of Hermitian ones; eigenvalues are real. */
 #ifndef TESSERA_C_LOBPCG_H
 #define TESSERA_C_LOBPCG_H
 
@@ -12,20 +13,21 @@
 extern "C" {
 #endif
 
-/** A real symmetric operator on blocks of vectors. */
+/** A real symmetric or complex Hermitian operator on blocks of vectors. */
 typedef struct tessera_operator tessera_operator;
-/** From compressed rows, counted from 0, on every rank. uplo: 'L' or 'U' if one triangle is given, 'A' for both. Values in double;
-    stored in `storage` (TESSERA_FLOAT or TESSERA_DOUBLE), vectors in `type`. `like`: the operator whose cut of the rows this one
+/** From compressed rows, counted from 0, on every rank. uplo: 'L' or 'U' if one triangle is given, 'A' for both. Values in double,
+    of a complex `type` two for each, its real and its imaginary part (that of the diagonal is 0); stored in the precision
+    `storage` (TESSERA_FLOAT or TESSERA_DOUBLE, also of complex ones), vectors in `type`. `like`: the operator whose cut of the rows this one
     takes (B of A x = lambda B x), or null. Collective. */
 int tessera_operator_from_csr(tessera_runtime* runtime, int type, int storage, tessera_index order,
-                              const tessera_index* begins, const tessera_index* columns, const double* values,
+                              const tessera_index* begins, const tessera_index* columns, const void* values,
                               int uplo, const tessera_operator* like, tessera_operator** result);
 /** The same from coordinates. */
 int tessera_operator_from_coordinates(tessera_runtime* runtime, int type, int storage, tessera_index order,
                                       tessera_index entries, const tessera_index* rows,
-                                      const tessera_index* columns, const double* values, int uplo,
+                                      const tessera_index* columns, const void* values, int uplo,
                                       const tessera_operator* like, tessera_operator** result);
-/** From a Matrix Market file, symmetric or general. */
+/** From a Matrix Market file, symmetric, Hermitian or general; a file of complex numbers needs a complex `type`. */
 int tessera_operator_from_matrix_market(tessera_runtime* runtime, int type, int storage, const char* path,
                                         const tessera_operator* like, tessera_operator** result);
 /** y := A x for rows first_row to end_row - 1 of y, from all of x; row-major, element j of row i of x at x[i ldx + j], of y at
@@ -56,7 +58,7 @@ typedef struct tessera_preconditioner_options {
   double shift;
   int use_interval; /**< of chebyshev: the unwanted eigenvalues lie in (interval_lower, interval_upper) */
   double interval_lower, interval_upper;
-  double b_norm; /**< about x^T B x / x^T x */
+  double b_norm; /**< about x^H B x / x^H x */
 } tessera_preconditioner_options;
 void tessera_preconditioner_options_init(tessera_preconditioner_options* options);
 /** `a` is of arrays or a file, and must outlive it. */

@@ -22,10 +22,10 @@ SmallMatrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
 }
 /// Orthonormalizes the columns by Cholesky factorization.
 SmallMatrix orthonormal(const SmallMatrix& a) {
-  SmallMatrix l = product(Op::transpose, a, Op::none, a), t = transposed(a);
+  SmallMatrix l = product(Op::transpose, a, Op::none, a), t = adjoint(a);
   EXPECT_TRUE(cholesky(l));
   solve_lower(Op::none, l, t);
-  return transposed(t);
+  return adjoint(t);
 }
 double difference(const SmallMatrix& a, const SmallMatrix& b) {
   double largest = 0;
@@ -36,7 +36,7 @@ double difference(const SmallMatrix& a, const SmallMatrix& b) {
 
 class ProjectedProblems : public ::testing::Test {
  protected:
-  const SmallMatrix a_ = symmetric_part(random_matrix(n, n, 1));
+  const SmallMatrix a_ = hermitian_part(random_matrix(n, n, 1));
   const SmallMatrix z_ = orthonormal(random_matrix(n, x + p, 2));
   SmallMatrix basis(const SmallMatrix& directions) const {
     SmallMatrix result(n, s);
@@ -45,13 +45,13 @@ class ProjectedProblems : public ::testing::Test {
     result.set_block(0, x + w, z_.block(0, x, n, p));
     return result;
   }
-  RitzStep step(const SmallMatrix& basis) const {
+  RitzStep<double> step(const SmallMatrix& basis) const {
     const SmallMatrix h = product(Op::transpose, basis, Op::none, product(Op::none, a_, Op::none, basis));
-    return ritz_step({.columns = {.x = x, .w = w, .p = p},
-                      .matrix = symmetric_part(h),
-                      .gram = symmetric_part(product(Op::transpose, basis, Op::none, basis)),
-                      .keep = x,
-                      .first_active = 1});
+    return ritz_step<double>({.columns = {.x = x, .w = w, .p = p},
+                              .matrix = hermitian_part(h),
+                              .gram = hermitian_part(product(Op::transpose, basis, Op::none, basis)),
+                              .keep = x,
+                              .first_active = 1});
   }
 };
 
@@ -60,7 +60,7 @@ TEST_F(ProjectedProblems, DirectionsNeedNotBeOrthonormal) {
   SmallMatrix raw = random_matrix(n, w, 3);
   for (Index j = 0; j < w; ++j)
     for (Index i = 0; i < n; ++i) raw(i, j) = std::pow(1e-3, double(j)) * (raw(i, j) + 3 * z_(i, j));
-  const OrthonormalRound round =
+  const OrthonormalRound<double> round =
       orthonormal_round(product(Op::transpose, z_, Op::none, raw), product(Op::transpose, raw, Op::none, raw),
                         {.unit = 1e-16, .accept = 1e-3});
   ASSERT_TRUE(round.accepted);
@@ -68,7 +68,7 @@ TEST_F(ProjectedProblems, DirectionsNeedNotBeOrthonormal) {
   const SmallMatrix of_z = product(Op::none, z_, Op::none, round.of_z);
   for (std::size_t k = 0; k < made.values.size(); ++k) made.values[k] += of_z.values[k];
 
-  const RitzStep of_raw = step(basis(raw)), of_made = step(basis(made));
+  const RitzStep<double> of_raw = step(basis(raw)), of_made = step(basis(made));
   ASSERT_TRUE(of_raw.finite && of_raw.positive && of_made.finite && of_made.positive);
   EXPECT_EQ(of_raw.owners, of_made.owners);
   const SmallMatrix found = product(Op::none, basis(raw), Op::none, of_raw.coefficients),

@@ -18,6 +18,10 @@ const std::vector<std::string> samples{
     "laplacian2d:7:5", "laplacian3d:4:3:5", "graph-ring:24", "graph-grid:6:4",    "sakurai:33",
     "mikota:20",       "elastic-rod:25",    "clusters:30",   "hard-diagonal:41",  "laplacian1d:1"};
 
+/// Complex Hermitian ones.
+const std::vector<std::string> hermitian_samples{"magnetic-ring:20:0.7", "magnetic-ring:3",
+                                                 "hofstadter:6:5:1:3", "hofstadter:4"};
+
 TEST(SparseGenerators, AreListedWithHelp) {
   std::set<std::string> names, made;
   for (const SparseGeneratorKind& kind : sparse_generator_kinds()) {
@@ -27,7 +31,8 @@ TEST(SparseGenerators, AreListedWithHelp) {
     EXPECT_EQ(kind.help.find('\n'), std::string_view::npos);
   }
   made.insert("matrix-market");
-  for (const std::string& sample : samples) made.insert(sample.substr(0, sample.find(':')));
+  for (const auto* list : {&samples, &hermitian_samples})
+    for (const std::string& sample : *list) made.insert(sample.substr(0, sample.find(':')));
   EXPECT_EQ(names, made) << "every kind has a sample";
   for (const char* kind : {"", "laplacian", "laplacian1d7", "Laplacian1d:7", ":", "shell48Cr"})
     expect_refused("kind", [&] { make_sparse_generator(kind); });
@@ -135,7 +140,64 @@ TEST(SparseGenerators, LargeOnesCostNothingUntilAskedFor) {
   EXPECT_EQ(out[0].column, 10U);
 }
 
+/// All entries of the lower triangle, requested in parts, as a whole matrix.
+Matrix<std::complex<double>> hermitian_dense(const SymmetricRows& rows, Index row_step, Index column_step) {
+  const Index n = rows.order();
+  Matrix<std::complex<double>> a(n, n);
+  std::vector<ComplexSparseEntry> out;
+  for (Index row = 0; row < n; row += row_step)
+    for (Index column = 0; column < n; column += column_step) {
+      out.clear();
+      rows.complex_entries(row, std::min(row + row_step, n), column, std::min(column + column_step, n), out);
+      for (const ComplexSparseEntry& entry : out) {
+        const Index i = row + entry.row, j = column + entry.column;
+        EXPECT_TRUE(j <= i && a(i, j) == 0.0) << i << ' ' << j;
+        a(i, j) = entry.value;
+        a(j, i) = std::conj(entry.value);
+      }
+    }
+  return a;
+}
+
+TEST(SparseGenerators, MagneticLatticesInClosedForm) {
+  for (const char* kind :
+       {"magnetic-ring:3", "magnetic-ring:20", "magnetic-ring:21:0", "magnetic-ring:22:3.141592653589793",
+        "magnetic-ring:17:-9.5", "magnetic-ring:18:100", "hofstadter:3", "hofstadter:6:5:1:3",
+        "hofstadter:6:4:2:3", "hofstadter:8:3:-1:4", "hofstadter:5:6:0:1", "hofstadter:6:7:5:2",
+        "hofstadter:10:10:3:5"}) {
+    SCOPED_TRACE(kind);
+    const SparseGenerator made = make_sparse_generator(kind);
+    EXPECT_TRUE(made.a->hermitian());
+    const Index n = made.a->order();
+    const Matrix<std::complex<double>> a = hermitian_dense(*made.a, n, n),
+                                       parts = hermitian_dense(*made.a, 5, 3);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j) EXPECT_EQ(a(i, j), parts(i, j));
+    const std::vector<double> w = lapack_eigenvalues(a);
+    expect_near(*made.lowest_eigenvalues(n), w, 1e-13 * double(n), kind);
+    expect_near(*made.largest_eigenvalues(3), {w.rbegin(), w.rbegin() + 3}, 1e-13 * double(n), kind);
+    EXPECT_FALSE(made.lowest_eigenvalues(n + 1));
+  }
+}
+
+/// The flux through every plaquette is what was asked for, also across the boundaries.
+TEST(SparseGenerators, FluxOfEveryPlaquette) {
+  const Index nx = 6, ny = 5;
+  const auto a = hermitian_dense(*make_sparse_generator("hofstadter:6:5:1:3").a, 30, 30);
+  for (Index x = 0; x < nx; ++x)
+    for (Index y = 0; y < ny; ++y) {
+      const Index right = (x + 1) % nx, up = (y + 1) % ny;
+      const auto at = [&](Index column, Index row) { return column + nx * row; };
+      const std::complex<double> around = a(at(x, y), at(x, up)) * a(at(x, up), at(right, up)) *
+                                          a(at(right, up), at(right, y)) * a(at(right, y), at(x, y));
+      EXPECT_NEAR(std::abs(around - std::polar(1.0, 2 * std::acos(-1.0) / 3)), 0, 1e-14) << x << ' ' << y;
+    }
+}
+
 TEST(SparseGenerators, BadInputIsRefused) {
+  for (const char* kind : {"magnetic-ring", "magnetic-ring:2", "magnetic-ring:5:inf", "magnetic-ring:5:1:1",
+                           "hofstadter:2", "hofstadter:6:5:1:4", "hofstadter:6:5:1:0", "hofstadter:6:2"})
+    expect_refused("kind", [&] { make_sparse_generator(kind); });
   for (const char* kind : {"laplacian1d",       "laplacian1d:0",         "laplacian1d:-3",
                            "laplacian1d:x",     "laplacian1d:3:3",       "laplacian2d:3:3:3",
                            "laplacian2d:3:0",   "laplacian3d:100000000", "laplacian1d:99999999999999999999",

@@ -73,13 +73,13 @@ TEST(CoordinateRows, HoldWhatTheyAreGiven) {
 }
 
 TEST(CoordinateRows, EmptyMatricesAndTiles) {
-  EXPECT_EQ(CoordinateRows::from_coordinates(0, {}, {}, {}).order(), 0);
-  EXPECT_TRUE(gather(CoordinateRows::from_coordinates(5, {}, {}, {}), 5, 5).empty());
-  const auto tiled = CoordinateRows::from_coordinates(5, {}, {}, {}, Uplo::lower, {0, 2, 5});
+  EXPECT_EQ(CoordinateRows::from_coordinates(0, {}, {}, Values{}).order(), 0);
+  EXPECT_TRUE(gather(CoordinateRows::from_coordinates(5, {}, {}, Values{}), 5, 5).empty());
+  const auto tiled = CoordinateRows::from_coordinates(5, {}, {}, Values{}, Uplo::lower, {0, 2, 5});
   EXPECT_EQ(tiled.tiles().size(), 3U);
   for (const Indices& tiles :
        {Indices{0}, Indices{0, 2}, Indices{1, 5}, Indices{0, 2, 2, 5}, Indices{0, 3, 2, 5}})
-    expect_refused("tiles", [&] { CoordinateRows::from_coordinates(5, {}, {}, {}, Uplo::lower, tiles); });
+    expect_refused("tiles", [&] { CoordinateRows::from_coordinates(5, {}, {}, Values{}, Uplo::lower, tiles); });
 }
 
 TEST(CoordinateRows, BadArraysAreRefused) {
@@ -109,7 +109,7 @@ TEST(CoordinateRows, BadArraysAreRefused) {
   const auto nearly =
       CoordinateRows::from_coordinates(3, Indices{0, 1}, Indices{1, 0}, Values{1 + 1e-14, 1}, Uplo::general);
   EXPECT_EQ(gather(nearly, 3, 3), (EntryMap{{{1, 0}, 1.0}}));
-  expect_refused("order", [] { CoordinateRows::from_coordinates(-1, {}, {}, {}); });
+  expect_refused("order", [] { CoordinateRows::from_coordinates(-1, {}, {}, Values{}); });
   expect_refused("values", [] { CoordinateRows::from_coordinates(3, Indices{1}, Indices{1}, Values{}); });
   expect_refused("values", [] {
     CoordinateRows::from_coordinates(3, Indices{1}, Indices{1, 2}, Values{1, 2});
@@ -147,7 +147,7 @@ TEST(CoordinateRows, BadFilesAreRefused) {
   for (const char* text :
        {"nothing", "coordinate real symmetric\n3 3 2\n1 1 2\n", "coordinate real symmetric\n3 2 0\n",
         "coordinate real general\n2 2 1\n2 1 1\n", "coordinate real general\n2 2 2\n2 1 1\n1 2 2\n",
-        "coordinate complex hermitian\n2 2 1\n2 1 1 1\n", "coordinate real skew-symmetric\n2 2 1\n2 1 1\n",
+        "coordinate complex hermitian\n2 2 1\n1 1 1 1\n", "coordinate real skew-symmetric\n2 2 1\n2 1 1\n",
         "coordinate real symmetric\n2 2 1\n3 1 1\n", "coordinate real symmetric\n2 2 1\n2 1 nan\n",
         "coordinate real symmetric\n2 2 2\n2 1 1\n2 1 1\n",
         "coordinate real symmetric\n2 2 2\n2 1 1\n1 2 1\n", "array real general\n2 2\n1\n2\n3\n4\n"})

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <memory>
 #include <utility>
 
@@ -37,17 +38,17 @@ constexpr std::size_t copied_bytes = std::size_t(1) << 30;
 template <class V, class T>
 class SpmmRunner {
  public:
-  SpmmRunner(Session& session, const SpmmBenchOptions& options)
+  SpmmRunner(Session& session, const SpmmBenchOptions& options, SparseProblem rows)
       : session_(session),
         runtime_(session.runtime()),
         options_(options),
         source_(source_of(options)),
         columns_(options.columns),
         report_(session.new_report("bench_spmm")),
-        peer_(make_rows_peer<V, T>(runtime_, options.peer)) {}
+        peer_(make_rows_peer<V, T>(runtime_, options.peer)),
+        rows_(std::move(rows)) {}
 
   int operator()() {
-    if (peer_) require_available(*peer_, options_.peer);
     make_matrix();
     describe();
     describe_tiles();
@@ -60,7 +61,6 @@ class SpmmRunner {
  private:
   void make_matrix() {
     session_.progress().stage("making the matrix");
-    rows_ = load_rows(session_, source_);
     a_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(
         runtime_, *rows_.a,
         {.groups = options_.nd, .segments = options_.segments, .progress = shown_share(session_)}));
@@ -87,7 +87,9 @@ class SpmmRunner {
     if (!status) throw Error(status.message());
   }
 
-  double flops() const { return 2 * static_cast<double>(columns_) * static_cast<double>(whole_entries_); }
+  double flops() const {
+    return 2 * flop_factor<T> * static_cast<double>(columns_) * static_cast<double>(whole_entries_);
+  }
   /// X is read once and Y is written once.
   double vector_bytes() const { return 2. * sizeof(T) * static_cast<double>(a_->order() * columns_); }
 
@@ -101,6 +103,7 @@ class SpmmRunner {
     json = option_table(used).json();
     json["matrix"] = source_.name();
     json["n"] = a_->order();
+    json["scalar"] = std::string(1, type_letter<T>);
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
     report_.lines.emplace_back(
@@ -110,7 +113,8 @@ class SpmmRunner {
                     a_->stored_bytes() / static_cast<double>(a_->stored_entries()), a_->groups(),
                     a_->segments()->count()));
     report_.lines.emplace_back("vectors",
-                               fmt::format("{}, in {}", columns_, sizeof(T) == 4 ? "float" : "double"));
+                               fmt::format("{}, in {}{}", columns_, is_complex<T> ? "complex " : "",
+                                           sizeof(RealOf<T>) == 4 ? "float" : "double"));
   }
 
   /// The tiles that the rows have, or into which they are cut, and the cells of the stored half.
@@ -217,33 +221,36 @@ class SpmmRunner {
   CheckRecord check(const std::vector<T>& y) const {
     session_.progress().stage("checking");
     const auto k = static_cast<std::size_t>(columns_);
+    using S = std::conditional_t<is_complex<T>, std::complex<double>, double>;
     struct Sums {
-      std::vector<double> values, magnitudes;
+      std::vector<S> values;
+      std::vector<double> magnitudes;
     };
     // Each thread has its own sums.
-    const int threads = threads_with_bytes(runtime_, 2 * sizeof(double) * y.size());
+    const int threads = threads_with_bytes(runtime_, (sizeof(S) + sizeof(double)) * y.size());
     std::vector<Sums> of_threads(static_cast<std::size_t>(threads));
-    for_stored(*rows_.a, threads, [&](Index row, Index column, double given, int thread) {
+    for_stored<S>(*rows_.a, threads, [&](Index row, Index column, S given, int thread) {
       Sums& sums = of_threads[static_cast<std::size_t>(thread)];
-      if (sums.values.empty()) sums = {std::vector<double>(y.size()), std::vector<double>(y.size())};
-      const double value = static_cast<double>(static_cast<V>(given));
-      const auto add = [&](Index to, Index from) {
+      if (sums.values.empty()) sums = {std::vector<S>(y.size()), std::vector<double>(y.size())};
+      const S stored = static_cast<S>(static_cast<V>(given));
+      const auto add = [&](S value, Index to, Index from) {
         for (std::size_t j = 0; j < k; ++j) {
-          const double term = value * static_cast<double>(host_x_[static_cast<std::size_t>(from) * k + j]);
+          const S term = value * static_cast<S>(host_x_[static_cast<std::size_t>(from) * k + j]);
           sums.values[static_cast<std::size_t>(to) * k + j] += term;
           sums.magnitudes[static_cast<std::size_t>(to) * k + j] += std::abs(term);
         }
       };
-      add(row, column);
-      if (row != column) add(column, row);
+      add(stored, row, column);
+      if (row != column) add(conjugate(stored), column, row);
     });
     CheckRecord record;
     record.residual = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
-      double sum = 0, magnitude = 0;
+      S sum = 0;
+      double magnitude = 0;
       for (const Sums& sums : of_threads)
         if (!sums.values.empty()) sum += sums.values[i], magnitude += sums.magnitudes[i];
-      const double difference = std::abs(static_cast<double>(y[i]) - sum);
+      const double difference = std::abs(static_cast<S>(y[i]) - sum);
       const double error = difference == 0 ? 0 : difference / (static_cast<double>(precision<T>) * magnitude);
       record.residual = std::isnan(error) ? HUGE_VAL : std::max(record.residual, error);
     }
@@ -265,9 +272,8 @@ class SpmmRunner {
     const std::vector<T> theirs = peer_->result();
     double largest = 0, difference = 0;
     for (std::size_t i = 0; i < ours.size(); ++i) {
-      largest = std::max(largest, std::abs(static_cast<double>(ours[i])));
-      difference =
-          std::max(difference, std::abs(static_cast<double>(ours[i]) - static_cast<double>(theirs[i])));
+      largest = std::max(largest, static_cast<double>(std::abs(ours[i])));
+      difference = std::max(difference, static_cast<double>(std::abs(ours[i] - theirs[i])));
     }
     check->values_difference = difference;
     check->values = largest > 0 ? difference / (largest * static_cast<double>(precision<T>) *
@@ -316,6 +322,14 @@ int compare_speedups(SpmmBenchOptions& options) {
   });
 }
 
+/// Matrix values of V in float or double, and vectors of T.
+template <class Float, class Double>
+int run_in(Session& session, const SpmmBenchOptions& options, SparseProblem rows) {
+  if (options.storage == 'd') return SpmmRunner<Double, Double>(session, options, std::move(rows))();
+  if (options.type == 'd') return SpmmRunner<Float, Double>(session, options, std::move(rows))();
+  return SpmmRunner<Float, Float>(session, options, std::move(rows))();
+}
+
 }  // namespace
 
 int run_spmm_bench(SpmmBenchOptions& options) {
@@ -323,9 +337,14 @@ int run_spmm_bench(SpmmBenchOptions& options) {
   if (!options.speedups.empty()) return compare_speedups(options);
   option_table(options).require_formats();
   return in_session(options.common, [&](Session& session) {
-    if (options.storage == 'd') return SpmmRunner<double, double>(session, options)();
-    if (options.type == 'd') return SpmmRunner<float, double>(session, options)();
-    return SpmmRunner<float, float>(session, options)();
+    // Before the matrix is made.
+    if (const auto peer = make_rows_peer<double, double>(session.runtime(), options.peer))
+      require_available(*peer, options.peer);
+    session.progress().stage("making the matrix");
+    SparseProblem rows = load_rows(session, source_of(options));
+    if (rows.a->hermitian())
+      return run_in<std::complex<float>, std::complex<double>>(session, options, std::move(rows));
+    return run_in<float, double>(session, options, std::move(rows));
   });
 }
 

@@ -12,18 +12,18 @@ namespace tessera::program {
 OptionTable option_table(SpmmBenchOptions& options) {
   OptionTable table(
       "bench_spmm",
-      "products of a sparse symmetric matrix and a few vectors, beside the machine's copy rate");
+      "products of a sparse symmetric or Hermitian matrix and a few vectors, beside the machine's copy rate");
   table.group("Problem");
   table
       .text("--matrix", options.matrix, "FILE",
-            "symmetric matrix, Matrix Market, may be gzipped, or saved by tessera lobpcg (.h5)")
+            "symmetric or Hermitian matrix, Matrix Market, may be gzipped, or saved by tessera lobpcg (.h5)")
       .at_place("FILE")
       .reads(FileFormat::matrix_market_or_hdf5);
   add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
   table.integer("--columns", options.columns, 1, 32, "vectors");
   add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
   table.choice("--type", options.type, {{"s", 's'}, {"d", 'd'}},
-               "vectors in float (only with --storage f) or double");
+               "vectors in float (only with --storage f) or double, of a complex matrix both parts");
   table.integer("--nd", options.nd, 1, 10000, "groups of rows").chosen("from the order and the machine", 0);
   table.integer("--segments", options.segments, 1, 10000, "parts of each group")
       .chosen("from the order and the machine", 0);
