@@ -20,6 +20,7 @@ struct ProblemSizes {
   Index n = 0;
   Index stored_entries = 0;  ///< SymmetricOperator's
   Index constraints = 0;
+  bool plain = true;  ///< without B and preconditioner
 };
 /// The method, where it is automatic, and the default sizes of block and basis, where they are 0, as far as the
 /// problem allows.

@@ -38,6 +38,9 @@ enum class EigenMethod {
   ///< stored_entries() is unknown, LOBPCG where GPUs have a stored matrix, of which they multiply few
   ///< columns in the time of a block; before that what only one of the two takes (variant basic, a basis, a block
   ///< below count) decides
+  lanczos,  ///< block Lanczos, restarted thick, of a basis that holds all wanted pairs at once: the fewest products
+  ///< where they are many; neither B nor a preconditioner (Wu and Simon, SIAM J. Matrix Anal. Appl. 22
+  ///< (2000) 602)
 };
 /// How the Rayleigh-Ritz problem of LOBPCG is made.
 enum class LobpcgVariant {

@@ -116,9 +116,10 @@ class LobpcgRun {
   void set_solver() {
     solve_.count = options_.k;
     solve_.block = options_.block;
-    solve_.method = options_.method == "gd"       ? EigenMethod::generalized_davidson
-                    : options_.method == "lobpcg" ? EigenMethod::lobpcg
-                                                  : EigenMethod::automatic;
+    solve_.method = options_.method == "gd"        ? EigenMethod::generalized_davidson
+                    : options_.method == "lobpcg"  ? EigenMethod::lobpcg
+                    : options_.method == "lanczos" ? EigenMethod::lanczos
+                                                   : EigenMethod::automatic;
     solve_.basis = options_.basis;
     solve_.end = options_.largest ? EigenEnd::largest : EigenEnd::smallest;
     solve_.tolerance = options_.tolerance > 0 ? options_.tolerance : sizeof(T) == 4 ? 1e-4 : 1e-8;
@@ -139,7 +140,7 @@ class LobpcgRun {
   void require_room() const {
     const double order = static_cast<double>(rows_.a->order());
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = rows_.a->order()}, sized);
+    choose_sizes(runtime_, {.n = rows_.a->order(), .plain = is_plain()}, sized);
     double needed = 0;
     if (!runtime_.any_gpus())
       needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
@@ -153,12 +154,21 @@ class LobpcgRun {
     require_memory(runtime_, "lobpcg", needed);
   }
 
+  /// Neither B nor a preconditioner is asked for.
+  bool is_plain() const { return !rows_.b && program::is_plain(options_); }
+
   /// The method and the preconditioner that stand for `auto`.
   void choose_method() {
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = a_->get().order(), .stored_entries = a_->get().stored_entries()}, sized);
+    choose_sizes(runtime_,
+                 {.n = a_->get().order(), .stored_entries = a_->get().stored_entries(), .plain = is_plain()},
+                 sized);
     solve_.method = sized.method;
     sizes_ = {sized.block, sized.basis};
+    if (solve_.method == EigenMethod::lanczos) {
+      preconditioner_name_ = "none";
+      return;
+    }
     // A deep basis makes up for what the tiles know beyond the diagonal.
     const bool deep = solve_.method == EigenMethod::generalized_davidson;
     preconditioner_name_ = options_.preconditioner != "auto"                ? options_.preconditioner
@@ -186,8 +196,13 @@ class LobpcgRun {
     problem_.preconditioner = preconditioner_.get();
   }
 
-  const char* method_name() const { return solve_.method == EigenMethod::lobpcg ? "lobpcg" : "gd"; }
+  const char* method_name() const {
+    return solve_.method == EigenMethod::lobpcg    ? "lobpcg"
+           : solve_.method == EigenMethod::lanczos ? "lanczos"
+                                                   : "gd";
+  }
   std::string method_title() const {
+    if (solve_.method == EigenMethod::lanczos) return "block Lanczos";
     if (solve_.method != EigenMethod::lobpcg) return "GD+k";
     return solve_.variant == LobpcgVariant::basic ? "LOBPCG (basic)" : "LOBPCG";
   }
@@ -354,8 +369,11 @@ class LobpcgRun {
     add("waiting", last.waiting_seconds);
   }
 
-  /// The vectors of X; of pairs in groups those of the block.
-  Index block_of() const { return std::max(sizes_.first, options_.k <= 32 ? options_.k : 0); }
+  /// The vectors of X; of pairs in groups those of the block, as of block Lanczos.
+  Index block_of() const {
+    const bool whole = options_.k <= 32 && solve_.method != EigenMethod::lanczos;
+    return std::max(sizes_.first, whole ? options_.k : 0);
+  }
 
   Json summary(const LobpcgResult<T>& result) const {
     Json json;
