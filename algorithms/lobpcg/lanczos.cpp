@@ -71,8 +71,8 @@ bool LanczosLoop<T>::extend_basis() {
   return (!s_.fresh || begin()) && grow();
 }
 
-/// A block Krylov space has as many vectors of a multiple eigenvalue as the block has columns, and one that A has mapped
-/// into itself shows no others.
+/// A block Krylov space has as many vectors of a multiple eigenvalue as the block has columns, and one that A has
+/// mapped into itself shows no others.
 template <class T>
 bool LanczosLoop<T>::has_seen_all() {
   if (s_.w.columns == 0) return true;
@@ -314,6 +314,14 @@ void check_lanczos_sizes(const ProblemSizes& problem, const LobpcgOptions& o) {
           fmt::format("{} to {}: at least the wanted pairs and three blocks or 16, and with the constraints "
                       "within n = {}",
                       least, room, problem.n));
+}
+
+bool lanczos_fits(const Runtime& runtime, const ProblemSizes& problem, const LobpcgOptions& options) {
+  LobpcgOptions sized = options;
+  if (sized.count > (problem.n - problem.constraints) / 3) return false;
+  choose_lanczos_sizes(runtime, problem, sized);
+  const Index least = least_basis(problem, sized);
+  return sized.basis >= least && least <= most_in_memory(runtime, problem.n);
 }
 
 Index lanczos_columns(const LobpcgOptions& sized) noexcept {

@@ -12,6 +12,8 @@ struct ProblemSizes;
 void choose_lanczos_sizes(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options);
 /// Whether block and basis fit. @throws InvalidArgument
 void check_lanczos_sizes(const ProblemSizes& problem, const LobpcgOptions& options);
+/// Whether a basis of the wanted pairs has space within the problem, the given sizes and the memory of the GPUs.
+bool lanczos_fits(const Runtime& runtime, const ProblemSizes& problem, const LobpcgOptions& options);
 /// Columns of vectors of a solve. @param sized options
 Index lanczos_columns(const LobpcgOptions& sized) noexcept;
 

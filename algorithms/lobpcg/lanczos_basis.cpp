@@ -195,6 +195,28 @@ bool LanczosBasis<T>::subtract_near_part(LobpcgState<T>& s, SmallMatrix& product
   return true;
 }
 
+/// The last columns of the projected matrix, as many as `near` has, and the rest of A times those of V.
+/// @param near with the columns of V from near_ on @param beyond what is left then, without numbers where nothing is
+template <class T>
+BlockEnd LanczosBasis<T>::note_products(const LobpcgState<T>& s, const SmallMatrix& near,
+                                        const FirstProducts& beyond) {
+  const Index active = columns_ - locked_, w = near.cols;
+  SmallMatrix h(active, w);
+  h.set_block(near_ - locked_, 0, near);
+  rest_ = SmallMatrix(w, w);
+  if (beyond.own.rows > 0) {
+    // What inner products with all of V say, also of columns that exact arithmetic leaves none with.
+    for (Index j = 0; j < w; ++j)
+      for (Index i = 0; i < active; ++i) h(i, j) += beyond.with_z(locked_ + i, j);
+    rest_ = beyond.own;
+    const SmallMatrix within = product(Op::transpose, beyond.with_z, Op::none, beyond.with_z);
+    for (std::size_t k = 0; k < rest_.values.size(); ++k) rest_.values[k] -= within.values[k];
+  }
+  matrix_ = with_last_columns(matrix_, h);
+  if (beyond.own.rows == 0) return BlockEnd::none;
+  return block_end(rest_, std::max(s.norms.a, s.projected_norm), static_cast<double>(precision<T>));
+}
+
 template <class T>
 StepOutcome LanczosBasis<T>::extend(LobpcgState<T>& s) {
   const Index w = s.w.columns, goal = std::min(sizes_.block, sizes_.room - columns_ - w);
@@ -213,24 +235,7 @@ StepOutcome LanczosBasis<T>::extend(LobpcgState<T>& s) {
     s.w.columns = 0;
   if (outcome == StepOutcome::not_finite || outcome == StepOutcome::not_positive) return outcome;
 
-  Index end = static_cast<Index>(BlockEnd::none);
-  if (on_.runtime().rank() == 0) {
-    const Index active = columns_ - locked_, of_near = near_ - locked_;
-    SmallMatrix h(active, w);
-    h.set_block(of_near, 0, near);
-    rest_ = SmallMatrix(w, w);
-    if (goal > 0) {
-      // What inner products with all of V say, also of columns that exact arithmetic leaves none with.
-      for (Index j = 0; j < w; ++j)
-        for (Index i = 0; i < active; ++i) h(i, j) += first.with_z(locked_ + i, j);
-      rest_ = first.own;
-      const SmallMatrix within = product(Op::transpose, first.with_z, Op::none, first.with_z);
-      for (std::size_t k = 0; k < rest_.values.size(); ++k) rest_.values[k] -= within.values[k];
-      const double norm = std::max(s.norms.a, s.projected_norm);
-      end = static_cast<Index>(block_end(rest_, norm, static_cast<double>(precision<T>)));
-    }
-    matrix_ = with_last_columns(matrix_, h);
-  }
+  auto end = static_cast<Index>(on_.runtime().rank() == 0 ? note_products(s, near, first) : BlockEnd::none);
   on_.runtime().broadcast(&end, sizeof end, 0);
   near_ = columns_ - w;
   if (goal > 0 && (end != static_cast<Index>(BlockEnd::none) || outcome == StepOutcome::nothing_left))
@@ -257,12 +262,7 @@ StepOutcome LanczosBasis<T>::find_pairs(LobpcgState<T>& s) {
 
 template <class T>
 void LanczosBasis<T>::restart(Index kept, const std::vector<Index>& locks) {
-  // Blocks that have locked columns alone stay.
-  const Index whole = locked_ / max_block_columns, first = whole * max_block_columns,
-              others = locked_ - first;
-  const Index active = columns_ - locked_, locked_now = locked_ + static_cast<Index>(locks.size());
   std::vector<Index> places;  // of Ritz vectors, in their new order
-  LanczosRitz left;
   for (const Index k : locks) {
     LanczosPair pair = pairs_[static_cast<std::size_t>(k)];
     places.push_back(pair.place);
@@ -270,6 +270,7 @@ void LanczosBasis<T>::restart(Index kept, const std::vector<Index>& locks) {
     pair.locked = true;
     locked_pairs_.push_back(pair);
   }
+  LanczosRitz left;
   for (std::size_t k = 0; k < pairs_.size() && locked_ + static_cast<Index>(places.size()) < kept; ++k) {
     if (pairs_[k].locked || std::find(locks.begin(), locks.end(), static_cast<Index>(k)) != locks.end())
       continue;
@@ -277,6 +278,25 @@ void LanczosBasis<T>::restart(Index kept, const std::vector<Index>& locks) {
     left.values.push_back(on_.sign() * pairs_[k].value);
     left.residuals.push_back(pairs_[k].residual);
   }
+  rotate(places);
+  if (on_.runtime().rank() == 0) {
+    const auto rest = static_cast<Index>(left.values.size());
+    left.coefficients = unit_matrix(rest);
+    matrix_ = SmallMatrix(rest, rest);
+    for (Index j = 0; j < rest; ++j) matrix_(j, j) = on_.sign() * left.values[static_cast<std::size_t>(j)];
+  }
+  locked_ = near_ = static_cast<Index>(locked_pairs_.size());
+  ritz_ = std::move(left);
+  pairs_ = in_order(locked_pairs_, ritz_, on_.sign());
+}
+
+/// V := [V_locked, Ritz vectors of these places].
+template <class T>
+void LanczosBasis<T>::rotate(const std::vector<Index>& places) {
+  // Blocks that have locked columns alone stay.
+  const Index whole = locked_ / max_block_columns, first = whole * max_block_columns,
+              others = locked_ - first;
+  const Index active = columns_ - locked_;
   const auto count = static_cast<Index>(places.size());
   SmallMatrix c;
   if (on_.runtime().rank() == 0) {
@@ -285,10 +305,6 @@ void LanczosBasis<T>::restart(Index kept, const std::vector<Index>& locks) {
     for (Index j = 0; j < count; ++j)
       c.set_block(others, others + j,
                   ritz_.coefficients.block(0, places[static_cast<std::size_t>(j)], active, 1));
-    const auto rest = static_cast<Index>(left.values.size());
-    left.coefficients = unit_matrix(rest);
-    matrix_ = SmallMatrix(rest, rest);
-    for (Index j = 0; j < rest; ++j) matrix_(j, j) = on_.sign() * left.values[static_cast<std::size_t>(j)];
   }
   c = shared(on_.runtime(), std::move(c));
   const std::vector<BlockColumns<T>> inputs = vectors(first, columns_);
@@ -301,9 +317,6 @@ void LanczosBasis<T>::restart(Index kept, const std::vector<Index>& locks) {
   blocks_.resize(static_cast<std::size_t>(whole));
   std::move(rotated.begin(), rotated.end(), std::back_inserter(blocks_));
   columns_ = locked_ + count;
-  locked_ = near_ = locked_now;
-  ritz_ = std::move(left);
-  pairs_ = in_order(locked_pairs_, ritz_, on_.sign());
 }
 
 template <class T>
@@ -378,42 +391,39 @@ StepOutcome LanczosBasis<T>::start_from(LobpcgState<T>& s, const BlockVectors<T>
   }
   LanczosRitz ritz;
   if (!solve_start(s, products, ritz)) return StepOutcome::not_finite;
-  const std::vector<ProductBlock<T>> guess = std::exchange(blocks_, {});
-  const Index columns = std::exchange(columns_, 0);
-  std::vector<BlockColumns<T>> of_v, of_av;
-  for (Index first = 0; first < columns; first += max_block_columns)
-    of_v.push_back({&guess[static_cast<std::size_t>(first / max_block_columns)].v, 0,
-                    std::min<Index>(max_block_columns, columns - first)});
+  std::vector<BlockColumns<T>> of_av;
   for (const ProductBlock<T>& piece : products) of_av.push_back(piece.a_products());
-
+  const std::vector<BlockColumns<T>> of_v = vectors(0, columns_);
   const SmallMatrix c = shared(on_.runtime(), std::move(ritz.coefficients));
   std::vector<ProductBlock<T>> found;
   std::vector<LanczosPair> pairs;
   std::vector<double> excesses;
-  for (Index first = 0; first < columns; first += max_block_columns) {
-    const Index width = std::min<Index>(max_block_columns, columns - first);
+  for (Index first = 0; first < columns_; first += max_block_columns) {
+    const Index width = std::min<Index>(max_block_columns, columns_ - first);
     found.push_back(on_.new_block(width));
     ProductBlock<T>& some = found.back();
     some.columns = width;
-    combine_all(on_, of_v, some.vectors(), c.block(0, first, columns, width));
-    combine_all(on_, of_av, some.a_products(), c.block(0, first, columns, width));
-    std::vector<double> of_some;
+    combine_all(on_, of_v, some.vectors(), c.block(0, first, columns_, width));
+    combine_all(on_, of_av, some.a_products(), c.block(0, first, columns_, width));
+    std::vector<double> values;
     for (Index j = 0; j < width; ++j)
-      of_some.push_back(on_.sign() * ritz.values[static_cast<std::size_t>(first + j)]);
+      values.push_back(on_.sign() * ritz.values[static_cast<std::size_t>(first + j)]);
     const BlockVectors<T> r = on_.tasks.block(width);
-    on_.tasks.residual(some, r, of_some, 0);
+    on_.tasks.residual(some, r, values, 0);
     const ResidualSquares squares = on_.tasks.wait_for_norms();
-    const std::vector<double> measured = measure(squares, of_some);
+    const std::vector<double> measured = measure(squares, values);
     if (measured.empty()) return StepOutcome::not_finite;
     for (Index j = 0; j < width; ++j)
-      pairs.push_back({of_some[static_cast<std::size_t>(j)], std::sqrt(squares.r(j)), 0, true});
+      pairs.push_back({values[static_cast<std::size_t>(j)], std::sqrt(squares.r(j)), 0, true});
     excesses.insert(excesses.end(), measured.begin(), measured.end());
     some.av.release();
   }
-  const bool all = columns >= sizes_.pairs && std::all_of(excesses.begin(), excesses.begin() + sizes_.pairs,
-                                                          [](double e) { return e <= 1; });
+  const auto reaches = [](double limit) { return [limit](double excess) { return excess <= limit; }; };
+  const bool all =
+      columns_ >= sizes_.pairs && std::all_of(excesses.begin(), excesses.begin() + sizes_.pairs, reaches(1));
+  clear();
   lock_or_add(s, found, pairs,
-              [&](Index j) { return excesses[static_cast<std::size_t>(j)] <= (all ? 1 : lock); });
+              [&](Index j) { return reaches(all ? 1 : lock)(excesses[static_cast<std::size_t>(j)]); });
   return StepOutcome::done;
 }
 

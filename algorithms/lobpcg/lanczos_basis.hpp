@@ -77,6 +77,8 @@ class LanczosBasis {
   std::vector<BasisPart<T>> parts() const;
   std::vector<BlockColumns<T>> vectors(Index first, Index end) const;
   void append(const BlockColumns<T>& from);
+  void rotate(const std::vector<Index>& places);
+  BlockEnd note_products(const LobpcgState<T>& s, const SmallMatrix& near, const FirstProducts& beyond);
   bool subtract_near_part(LobpcgState<T>& s, SmallMatrix& products);
   StepOutcome add_guess(LobpcgState<T>& s, const BlockColumns<T>& guess,
                         std::vector<ProductBlock<T>>& products);

@@ -102,7 +102,8 @@ bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const 
 
 void choose_method(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
   if (options.method != EigenMethod::automatic) return;
-  if (problem.plain && options.count > max_block_columns && options.variant == LobpcgVariant::orthonormal) {
+  if (problem.plain && options.count > max_block_columns && options.variant == LobpcgVariant::orthonormal &&
+      lanczos_fits(runtime, problem, options)) {
     options.method = EigenMethod::lanczos;
     return;
   }

@@ -122,6 +122,7 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.example("A.mtx.gz --overlap B.mtx.gz --k 3 --shift 0 --output modes",
                 "the lowest modes of a positive definite pair of files");
   table.example("--generate shell:28Si --k 8 --plot residuals.svg", "the lowest levels of a nucleus");
+  table.example("--generate shell:24Mg --k 80", "many levels of a nucleus, by block Lanczos");
   table.example("--generate shell:48Cr --save-matrix 48Cr.h5 --iterations 0",
                 "make and save a matrix, which --matrix 48Cr.h5 reads later");
   table.example("--generate laplacian2d:300:200 --k 4 --preconditioner chebyshev --degree 12",
