@@ -14,7 +14,7 @@ LobpcgOptions options_of(const tessera_lobpcg_options* given) {
   if (!given) return {};
   if (given->norm < TESSERA_NORM_BACKWARD || given->norm > TESSERA_NORM_ABSOLUTE)
     throw InvalidArgument("norm", std::to_string(given->norm), "one of enum tessera_lobpcg_norm");
-  if (given->method < TESSERA_METHOD_LOBPCG || given->method > TESSERA_METHOD_AUTOMATIC)
+  if (given->method < TESSERA_METHOD_LOBPCG || given->method > TESSERA_METHOD_LANCZOS)
     throw InvalidArgument("method", std::to_string(given->method), "one of enum tessera_eigen_method");
   LobpcgOptions options{.count = given->count,
                         .method = static_cast<EigenMethod>(given->method),
@@ -46,6 +46,7 @@ static_assert(static_cast<int>(LobpcgNorm::absolute) == TESSERA_NORM_ABSOLUTE);
 static_assert(static_cast<int>(EigenMethod::lobpcg) == TESSERA_METHOD_LOBPCG);
 static_assert(static_cast<int>(EigenMethod::generalized_davidson) == TESSERA_METHOD_GENERALIZED_DAVIDSON);
 static_assert(static_cast<int>(EigenMethod::automatic) == TESSERA_METHOD_AUTOMATIC);
+static_assert(static_cast<int>(EigenMethod::lanczos) == TESSERA_METHOD_LANCZOS);
 
 /// The caller's row-major array as vectors that the computation keeps; null for none.
 template <class T>

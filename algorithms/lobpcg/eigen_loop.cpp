@@ -118,7 +118,10 @@ bool EigenLoop<T>::test_convergence() {
   result_.history.back().converged += found_.size();
   if (monitor_stops())
     return end(StatusCode::stopped, fmt::format("stopped by the monitor after iteration {}", s_.iteration));
-  if (converged >= options_.count) return confirm();
+  if (converged >= options_.count) {
+    if (has_seen_all()) return confirm();
+    progress_.give_another_chance();
+  }
   if (s_.iteration >= options_.iterations) return end_exhausted(converged);
   return true;
 }
@@ -127,7 +130,7 @@ bool EigenLoop<T>::test_convergence() {
 template <class T>
 bool EigenLoop<T>::confirm() {
   bring_pairs();
-  const FreshResiduals fresh = verify(on_, s_);
+  const FreshResiduals fresh = verify_pairs();
   if (!take(fresh.squares))
     return end(StatusCode::not_finite, "NaN or infinity in the final A times vectors");
   s_.confirmed = true;
@@ -252,7 +255,7 @@ template <class T>
 void EigenLoop<T>::finish() {
   bring_pairs();
   if (result_.status().code != StatusCode::not_finite && !s_.confirmed && s_.x.columns > 0 &&
-      !take(verify(on_, s_).squares))
+      !take(verify_pairs().squares))
     end(StatusCode::not_finite,
         "NaN or infinity in the final A times vectors, after: " + result_.status().reason);
   const Status status = sequence_.wait();

@@ -50,6 +50,12 @@ class EigenLoop {
   /// from column `guess` on. Whether W has directions; else the basis has Ritz pairs.
   virtual bool leave_pairs(Index count, Index guess) = 0;
 
+  /// Fresh residuals of X, and how far it is from orthonormal.
+  virtual FreshResiduals verify_pairs() { return verify(on_, s_); }
+
+  /// All wanted pairs have converged: whether no others are to be expected before them.
+  virtual bool has_seen_all() { return true; }
+
   // What methods use.
 
   bool orthonormalise_directions();
@@ -58,6 +64,7 @@ class EigenLoop {
   bool measure(const ResidualSquares& squares, const std::vector<double>& ritz_values,
                ResidualNorms& residuals);
   bool end_without_residuals();
+  bool end(StatusCode code, std::string reason);
   /// Refuses an A so small that residuals at the tolerance underflow.
   void refuse_short(const ResidualNorms& residuals);
   bool preconditions_at_once() const {
@@ -79,7 +86,6 @@ class EigenLoop {
   bool confirm();
   bool test_progress();
   bool restart_for(const std::string& reason);
-  bool end(StatusCode code, std::string reason);
   bool end_exhausted(Index converged);
   bool end_without_basis();
   [[noreturn]] void refuse(std::string_view name, const std::string& value, const std::string& expected);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/eigen_loop.hpp>
+#include <tessera/algorithms/lobpcg/lanczos.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 
 namespace tessera::detail {
@@ -68,6 +69,7 @@ template <class T>
 LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
                              const LobpcgOptions& resolved) {
   if (resolved.method == EigenMethod::generalized_davidson) return solve_davidson(runtime, problem, resolved);
+  if (resolved.method == EigenMethod::lanczos) return solve_lanczos(runtime, problem, resolved);
   return LobpcgLoop<T>(runtime, problem, resolved, pairs_of_group(resolved)).solve();
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/davidson.hpp>
+#include <tessera/algorithms/lobpcg/lanczos.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -87,7 +88,7 @@ Index columns_in_memory(const Runtime& runtime, const ProblemSizes& problem) {
   return columns > 0 && columns < max_basis_columns ? static_cast<Index>(columns) : max_basis_columns;
 }
 
-/// The choice of EigenMethod::automatic (lobpcg.hpp).
+/// Whether EigenMethod::automatic is generalized Davidson, or LOBPCG (lobpcg.hpp).
 bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const LobpcgOptions& o) {
   if (o.variant == LobpcgVariant::basic) return false;
   if (o.basis > 0 || (o.block > 0 && o.block < o.count)) return true;
@@ -102,6 +103,11 @@ bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const 
 
 void choose_method(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
   if (options.method != EigenMethod::automatic) return;
+  if (problem.plain && options.count > max_block_columns && options.variant == LobpcgVariant::orthonormal &&
+      lanczos_fits(runtime, problem, options)) {
+    options.method = EigenMethod::lanczos;
+    return;
+  }
   LobpcgOptions of_group = options;
   of_group.count = pairs_of_group(options);
   options.method =
@@ -111,7 +117,8 @@ void choose_method(const Runtime& runtime, const ProblemSizes& problem, LobpcgOp
 /// Block and basis for the pairs of a group, with the method chosen. @param several there are several groups
 void choose_group_sizes(const Runtime& runtime, const ProblemSizes& problem, bool several,
                         LobpcgOptions& options) {
-  const auto& [n, stored_entries, constraints, wide_bytes] = problem;
+  if (options.method == EigenMethod::lanczos) return choose_lanczos_sizes(runtime, problem, options);
+  const Index n = problem.n, constraints = problem.constraints;
   const Index most = most_block(n, constraints);
   if (options.method == EigenMethod::lobpcg) {
     if (options.block == 0) options.block = std::min(usual_lobpcg_block(runtime, options.count), most);
@@ -123,6 +130,15 @@ void choose_group_sizes(const Runtime& runtime, const ProblemSizes& problem, boo
   const Index useful = std::max(usual_basis, 3 * vectors);
   options.basis = std::max(least_davidson_basis(vectors, options.block),
                            std::min({useful, n - constraints, columns_in_memory(runtime, problem)}));
+}
+
+template <class T>
+ProblemSizes sizes_of(const LobpcgProblem<T>& problem) {
+  return {.n = problem.a->order(),
+          .stored_entries = problem.a->stored_entries(),
+          .constraints = problem.constraint_count,
+          .wide_bytes = sizeof(WideOf<T>),
+          .plain = !problem.b && !problem.preconditioner};
 }
 
 void check_basis(Index n, Index constraints, bool several, const LobpcgOptions& o) {
@@ -140,17 +156,37 @@ void check_basis(Index n, Index constraints, bool several, const LobpcgOptions& 
                       least, most, max_basis_columns, n));
 }
 
+/// Block Lanczos: neither inv(B) nor a preconditioner has a place in it.
+template <class T>
+void resolve_lanczos(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOptions& o) {
+  require(!problem.b, "method", "lanczos, with B",
+          "generalized_davidson or lobpcg for a generalized problem");
+  require(!problem.preconditioner, "method", "lanczos, with a preconditioner",
+          "generalized_davidson or lobpcg with a preconditioner");
+  require(o.variant == LobpcgVariant::orthonormal, "variant", "basic", "orthonormal, except with LOBPCG");
+  const ProblemSizes sizes = sizes_of(problem);
+  require(o.count <= (sizes.n - sizes.constraints) / 3, "constraint_count",
+          fmt::format("{} of order {}", sizes.constraints, sizes.n),
+          fmt::format("at most {}: the constraints and three times the wanted pairs must fit",
+                      std::max<Index>(sizes.n - 3 * o.count, 0)));
+  choose_lanczos_sizes(runtime, sizes, o);
+  check_lanczos_sizes(sizes, o);
+}
+
 /// The method and sizes of a group, with so many constraints, and whether all fit.
 template <class T>
 void resolve_sizes(const Runtime& runtime, const LobpcgProblem<T>& problem, Index constraints, bool several,
                    LobpcgOptions& o) {
   const Index n = problem.a->order();
+  if (o.method == EigenMethod::lanczos) return resolve_lanczos(runtime, problem, o);
   const Index max_block = most_block(n, constraints);
   require(o.count <= max_block, "constraint_count",
           fmt::format("{} of order {}", problem.constraint_count, n),
           fmt::format("at most {}: the constraints, the wanted pairs and three blocks must fit",
                       std::max<Index>(n - 3 * o.count - (constraints - problem.constraint_count), 0)));
-  choose_group_sizes(runtime, {n, problem.a->stored_entries(), constraints, sizeof(WideOf<T>)}, several, o);
+  ProblemSizes sizes = sizes_of(problem);
+  sizes.constraints = constraints;
+  choose_group_sizes(runtime, sizes, several, o);
   const Index least_block = o.method == EigenMethod::lobpcg ? o.count : 1;
   require(o.block >= least_block && o.block <= max_block, "block", fmt::format("{}", o.block),
           fmt::format("{} to {}: at least {}, at most {}, and 3 blocks and the constraints within n = {}",
@@ -166,7 +202,7 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.count <= n / 5, "count", fmt::format("{} of order {}", o.count, n),
           fmt::format("at most n / 5 = {}: a dense solver is right for more", n / 5));
   // The last group has all others as constraints, and may be small.
-  choose_method(runtime, {n, problem.a->stored_entries(), problem.constraint_count, sizeof(WideOf<T>)}, o);
+  choose_method(runtime, sizes_of(problem), o);
   const Index count = o.count, pairs = pairs_of_group(o);
   o.count = pairs;
   resolve_sizes(runtime, problem, problem.constraint_count + (pairs < count ? count : 0), pairs < count, o);
@@ -199,7 +235,7 @@ void require_vectors(const Runtime& runtime, const LobpcgProblem<T>& problem, co
 }  // namespace
 
 bool has_groups(const LobpcgOptions& options) noexcept {
-  return options.count > max_block_columns;
+  return options.count > max_block_columns && options.method != EigenMethod::lanczos;
 }
 
 Index pairs_of_group(const LobpcgOptions& options) noexcept {
@@ -217,6 +253,8 @@ Index pairs_of_group(const LobpcgOptions& options) noexcept {
 
 double lobpcg_memory(double rows, const LobpcgOptions& sized, bool generalized,
                      std::size_t element_bytes) noexcept {
+  if (sized.method == EigenMethod::lanczos)
+    return static_cast<double>(lanczos_columns(sized)) * static_cast<double>(element_bytes) * rows;
   // Each with its products with A and B.
   const Index products = generalized ? 3 : 2;
   // X, W and P, and the residuals; or the basis, X, W and the residuals.

@@ -21,6 +21,7 @@ struct ProblemSizes {
   Index stored_entries = 0;  ///< SymmetricOperator's
   Index constraints = 0;
   std::size_t wide_bytes = sizeof(double);  ///< of an element of vectors in double
+  bool plain = true;                        ///< without B and preconditioner
 };
 /// The method, where it is automatic, and the default sizes of block and basis, where they are 0, as far as the
 /// problem allows.

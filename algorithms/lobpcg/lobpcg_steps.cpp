@@ -34,15 +34,6 @@ bool add_constraints(LobpcgContext<T>& on, LobpcgState<T>& s) {
   return true;
 }
 
-template <class T>
-void multiply_a(LobpcgContext<T>& on, LobpcgState<T>& s, const ProductBlock<T>& block) {
-  on.sequence.resume_stage("multiply");
-  on.problem.a->apply(on.sequence, block.v, block.av, block.columns);
-  on.sequence.resume_stage("dense");
-  s.multiplications.columns += block.columns;
-  ++s.multiplications.calls;
-}
-
 /// P without the directions of locked columns.
 template <class T>
 void forget_locked(LobpcgState<T>& s) {
@@ -160,6 +151,15 @@ void multiply_b(LobpcgContext<T>& on, const ProductBlock<T>& block) {
 }
 
 template <class T>
+void multiply_a(LobpcgContext<T>& on, LobpcgState<T>& s, const ProductBlock<T>& block) {
+  on.sequence.resume_stage("multiply");
+  on.problem.a->apply(on.sequence, block.v, block.av, block.columns);
+  on.sequence.resume_stage("dense");
+  s.multiplications.columns += block.columns;
+  ++s.multiplications.calls;
+}
+
+template <class T>
 void multiply(LobpcgContext<T>& on, LobpcgState<T>& s) {
   if (!s.w_orthonormal) multiply_b(on, s.w);
   multiply_a(on, s, s.w);
@@ -244,6 +244,7 @@ bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s) {
   template void start_group(LobpcgContext<T>&, LobpcgState<T>&, Index, Index);             \
   template void restart(LobpcgContext<T>&, LobpcgState<T>&);                               \
   template void multiply_b(LobpcgContext<T>&, const ProductBlock<T>&);                     \
+  template void multiply_a(LobpcgContext<T>&, LobpcgState<T>&, const ProductBlock<T>&);    \
   template void multiply(LobpcgContext<T>&, LobpcgState<T>&);                              \
   template void precondition(LobpcgContext<T>&, LobpcgState<T>&, std::span<const double>); \
   template void make_residuals(LobpcgContext<T>&, LobpcgState<T>&, Index);                 \

@@ -76,9 +76,25 @@ StepOutcome orthonormalise(LobpcgContext<T>& on, LobpcgState<T>& s, std::vector<
 template <class T>
 StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& group);
 
+/// Inner products of a block with an orthonormal basis and the constraints, and its own.
+template <class T>
+struct FirstProducts {
+  SmallOf<T> with_z, own;
+};
+/// Makes a block B-orthonormal to a few units of rounding, to such a basis and the constraints, too.
+/// @param columns  to have at the end, random ones where the block has too few that are independent @param first
+/// becomes what was measured before anything was changed, on rank 0
+template <class T>
+StepOutcome orthonormalise_block(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& block,
+                                 std::vector<BasisPart<T>> basis, Index columns,
+                                 FirstProducts<T>* first = nullptr);
+
 /// BV := B V; nothing where B is the identity.
 template <class T>
 void multiply_b(LobpcgContext<T>& on, const ProductBlock<T>& block);
+/// AV := A V.
+template <class T>
+void multiply_a(LobpcgContext<T>& on, LobpcgState<T>& s, const ProductBlock<T>& block);
 /// AW := A W. Without orthonormalise() before it BW := B W, too.
 template <class T>
 void multiply(LobpcgContext<T>& on, LobpcgState<T>& s);

@@ -17,6 +17,8 @@ struct OrthonormalGoal {
       false;  ///< orthonormal to rounding; else so far that the Rayleigh-Ritz step's Gram matrix does
               ///< the rest
   bool transform = true;  ///< false: to Z alone, not to each other
+  /// The round was the last one if no eigenvalue of the scaled Gram matrix is below this; 0: as `strict` says.
+  double accept = 0;
 };
 
 /// Makes a block V B-orthonormal, in rounds of V := (V - Z inv(Z^H B Z) Z^H B V) T: Z are the basis and the
@@ -32,21 +34,22 @@ class Orthonormaliser {
       : on_(on), s_(s), block_(block), z_(std::move(z)), factor_(factor), goal_(goal) {
     const double unit = precision<T>;
     // After an accepted round without `strict` vectors are orthonormal to 1e-3 at least.
+    const double usual = goal.strict ? 0.5 : std::max(4e6 * unit * unit, 2e3 * 32 * precision<double>);
     rules_ = {.unit = unit,
-              .accept = goal.strict ? 0.5 : std::max(4e6 * unit * unit, 2e3 * 32 * precision<double>),
+              .accept = goal.accept > 0 ? goal.accept : usual,
               .transform = goal.transform,
               .norm = s.projected_norm > 0 ? s.projected_norm : 1};
     for (const BasisPart<T>& part : z_) z_columns_ += part.columns;
   }
 
-  StepOutcome run();
+  StepOutcome run(FirstProducts<T>* first = nullptr);
 
  private:
   using Part = BlockVectors<T> ProductBlock<T>::*;
   /// Parts that a task takes beside V: as inputs of a combination, and in a Gram matrix.
   static constexpr std::size_t combined = 3, multiplied = 2;
 
-  OrthonormalRound<WideOf<T>> measure();
+  OrthonormalRound<WideOf<T>> measure(FirstProducts<T>* seen);
   void to_orthonormal(SmallOf<T>& z_v) const;
   void from_orthonormal(SmallOf<T>& of_z) const;
   void apply(const OrthonormalRound<WideOf<T>>& round, Part part);
@@ -64,14 +67,14 @@ class Orthonormaliser {
 };
 
 template <class T>
-StepOutcome Orthonormaliser<T>::run() {
+StepOutcome Orthonormaliser<T>::run(FirstProducts<T>* first) {
   constexpr int max_rounds = 10;
   constexpr double max_growth_of_products = 1e3;
   bool nothing = false, products_known = false, random_added = false;
   int random_rounds = goal_.columns > 0 ? 2 : 0;
   for (int number = 0; number < max_rounds; ++number) {
     if (!products_known) multiply_b(on_, block_);
-    const OrthonormalRound<WideOf<T>> round = measure();
+    const OrthonormalRound<WideOf<T>> round = measure(number == 0 ? first : nullptr);
     if (!round.finite) return StepOutcome::not_finite;
     if (!round.positive) return StepOutcome::not_positive;
     if (number == 0) s_.w_independence = round.independence;
@@ -98,7 +101,7 @@ StepOutcome Orthonormaliser<T>::run() {
 
 /// Z^H B V and V^H B V, and what follows from them.
 template <class T>
-OrthonormalRound<WideOf<T>> Orthonormaliser<T>::measure() {
+OrthonormalRound<WideOf<T>> Orthonormaliser<T>::measure(FirstProducts<T>* seen) {
   const BlockColumns<T> right = block_.b_products();
   std::vector<GramJob<T>> jobs{{{}, {right}}};
   for (const BasisPart<T>& part : z_) {
@@ -121,6 +124,7 @@ OrthonormalRound<WideOf<T>> Orthonormaliser<T>::measure() {
       z_v.set_block(first, 0, sums[g]);
       first += sums[g].rows;
     }
+    if (seen) *seen = {z_v, sums[0].block(front, 0, columns, columns)};
     to_orthonormal(z_v);
     round = orthonormal_round(z_v, sums[0].block(front, 0, columns, columns), rules_);
     from_orthonormal(round.of_z);
@@ -216,10 +220,20 @@ StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, 
   return Orthonormaliser<T>(on, s, group, std::move(before), {}, {.strict = true}).run();
 }
 
+template <class T>
+StepOutcome orthonormalise_block(LobpcgContext<T>& on, LobpcgState<T>& s, ProductBlock<T>& block,
+                                 std::vector<BasisPart<T>> basis, Index columns, FirstProducts<T>* first) {
+  for (const ProductBlock<T>& group : s.constraints) basis.push_back({&group, 0, group.columns});
+  const OrthonormalGoal goal{.columns = columns, .strict = true, .accept = 0.01};
+  return Orthonormaliser<T>(on, s, block, std::move(basis), {}, goal).run(first);
+}
+
 #define TESSERA_INSTANTIATE(T)                                                                       \
   template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&);                           \
   template StepOutcome orthonormalise(LobpcgContext<T>&, LobpcgState<T>&, std::vector<BasisPart<T>>, \
                                       const SmallOf<T>&, bool);                                      \
+  template StepOutcome orthonormalise_block(LobpcgContext<T>&, LobpcgState<T>&, ProductBlock<T>&,    \
+                                            std::vector<BasisPart<T>>, Index, FirstProducts<T>*);    \
   template StepOutcome orthonormalise_constraints(LobpcgContext<T>&, LobpcgState<T>&, ProductBlock<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -59,7 +59,8 @@ struct GramJob {
 /// What Residual leaves (residual.hpp), summed over all rows and ranks: squared norms of the columns of
 /// R = A X - B X diag(theta), X, A X and B X.
 struct ResidualSquares {
-  std::vector<double> sums;  ///< empty if a task has failed
+  std::vector<double> sums;          ///< empty if a task has failed
+  Index stride = max_block_columns;  ///< from one kind of norm to the next
 
   bool known() const { return !sums.empty(); }
   double r(Index j) const { return at(0, j); }
@@ -68,9 +69,7 @@ struct ResidualSquares {
   double bx(Index j) const { return at(3, j); }
 
  private:
-  double at(Index kind, Index j) const {
-    return sums[static_cast<std::size_t>(kind * max_block_columns + j)];
-  }
+  double at(Index kind, Index j) const { return sums[static_cast<std::size_t>(kind * stride + j)]; }
 };
 
 /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold anything

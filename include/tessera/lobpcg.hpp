@@ -20,8 +20,9 @@
 
 /// @file
 /// A few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A real symmetric or complex
-/// Hermitian, B positive definite, too, for float, double, complex<float>, complex<double>, by the locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci.
-/// Comput. 23 (2001) 517), or by generalized Davidson with a deeper basis:
+/// Hermitian, B positive definite, too, for float, double, complex<float>, complex<double>, by the locally optimal
+/// block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci. Comput. 23 (2001) 517), by generalized
+/// Davidson with a deeper basis, or, many of A x = lambda x, by block Lanczos:
 ///
 ///   const auto r = lobpcg(runtime, {.a = &a, .preconditioner = &t}, {.count = 8});
 ///   if (!r) return fail(r.status().message());
@@ -32,12 +33,16 @@ enum class EigenMethod {
   lobpcg,                ///< the last step alone is remembered: [X W P], the least memory
   generalized_davidson,  ///< GD+k: a basis of `basis` columns, restarted thick: fewer products, and more work and
                          ///< memory for vectors (Stathopoulos, SIAM J. Sci. Comput. 29 (2007) 481)
-  automatic,  ///< the one whose iterations cost less for the wanted pairs, in flops: with c of a product a row
-  ///< and column, 4 times the stored entries a row of a half, LOBPCG's with its block b take b (36 b +
-  ///< c) a row, the others max(count, block) (10 basis + c). Generalized Davidson where
+  automatic,  ///< Lanczos for more than 32 pairs without B, preconditioner and variant basic, where its basis fits
+  ///< (also into the GPUs' memory); else the one whose iterations cost less for the wanted pairs, in flops: with c
+  ///< of a product a row and column, 4 times the stored entries a row of a half, LOBPCG's with its block b take
+  ///< b (36 b + c) a row, the others max(count, block) (10 basis + c). Generalized Davidson where
   ///< stored_entries() is unknown, LOBPCG where GPUs have a stored matrix, of which they multiply few
   ///< columns in the time of a block; before that what only one of the two takes (variant basic, a basis, a block
   ///< below count) decides
+  lanczos,  ///< block Lanczos, of a basis that holds all wanted pairs at once, orthonormal, and restarted thick: the
+            ///< fewest products where many pairs are wanted. Neither B, whose inverse it would need, nor a
+            ///< preconditioner (Wu and Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602)
 };
 /// How the Rayleigh-Ritz problem of LOBPCG is made.
 enum class LobpcgVariant {
@@ -91,9 +96,9 @@ struct LobpcgStep {
 /// How a problem is solved.
 struct LobpcgOptions {
   Index count =
-      1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups (LOBPCG: of 21, otherwise
-  ///< 8, fewer with a small block), each with those before as constraints, to a tenth of the tolerance; block, basis and
-  ///< iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
+      1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups, except by Lanczos (LOBPCG: of
+  ///< 21, otherwise 8, fewer with a small block), each with those before as constraints, to a tenth of the
+  ///< tolerance; block, basis and iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
   /// How the space grows.
   EigenMethod method = EigenMethod::lobpcg;
   Index block =
@@ -101,9 +106,12 @@ struct LobpcgOptions {
           ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
           ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
           ///< wanted eigenvalues from the others, also multiple ones. Otherwise the most columns that
-          ///< A is multiplied with in an iteration, at most 32; 0: count, at most 8
+          ///< A is multiplied with in an iteration (Lanczos: at once), at most 32; 0: count, at most 8
+          ///< (Lanczos: 4). Where Lanczos finds as many equal values as it has columns it goes on with twice as many
   Index basis =
-      0;  ///< not LOBPCG: the most columns of the basis, at least max(count, block) + 2 block (of groups 3 block + 1), at most
+      0;  ///< not LOBPCG: the most columns of the basis. Lanczos: at least count + max(3 block, 16), at most n less
+          ///< the constraints; 0: max(64, 2 count + 32), where these bounds and half of the GPUs' memory allow it.
+          ///< Generalized Davidson: at least max(count, block) + 2 block (of groups 3 block + 1), at most
           ///< 128 and n less the constraints; 0: 64, more where these bounds need it, fewer where half of the
           ///< GPUs' memory does not hold them
   /// The wanted end of the spectrum.
@@ -113,8 +121,9 @@ struct LobpcgOptions {
   LobpcgNorm norm = LobpcgNorm::backward;
   /// How the Rayleigh-Ritz problem is made.
   LobpcgVariant variant = LobpcgVariant::orthonormal;
-  Index iterations = 500;  ///< at most
-  bool lock = true;        ///< converged vectors take no more part in W (soft locking)
+  Index iterations = 500;  ///< at most; one of Lanczos fills a quarter of what a restart leaves of the basis
+  bool lock = true;        ///< converged vectors take no more part in W (soft locking). Lanczos: those with a tenth
+                           ///< of the tolerance stay as they are, outside of the projected problem
   std::uint64_t seed = 1;  ///< of the random start
   /// After each iteration, on every rank; false on any stops (status: stopped). What it throws on any rank
   /// the solve throws on all.
@@ -187,7 +196,11 @@ struct LobpcgProblem {
 /// active columns alone, and once to the whole block at the start, at a restart and at the end, where the
 /// residuals are computed afresh: if they are larger than the recurrences said, the iteration goes on from
 /// there. (Generalized Davidson: to at most `block` columns that have not converged, and at the end to max(count,
-/// block) vectors; in groups at the end of each.) In double, where the last directions were far from dependent, the next ones are taken as they are,
+/// block) vectors; in groups at the end of each. Lanczos: to a block at a time until a quarter of what its last thick
+/// restart has left of the basis is filled: then the Rayleigh-Ritz step, with residuals from the last block of the
+/// projected matrix, ends the iteration; and to all wanted vectors at the end. Its thick restarts are none of those
+/// that the result counts.) In double, where the last directions were far from dependent, the next ones are taken as
+/// they are,
 /// and the Rayleigh-Ritz step makes them orthonormal; if they turn out dependent, A is applied to them a
 /// second time, in the usual order. (Not with constraints, and not for residuals of 1e-11 (||A|| + |lambda|
 /// ||B||) ||x|| or less, to which this adds rounding.) Without a guess of `count` vectors LOBPCG tells a preconditioner

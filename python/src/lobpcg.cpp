@@ -254,8 +254,9 @@ LobpcgNorm norm_of(const std::string& name) {
 EigenMethod method_of(const std::string& name) {
   if (name == "lobpcg") return EigenMethod::lobpcg;
   if (name == "gd") return EigenMethod::generalized_davidson;
+  if (name == "lanczos") return EigenMethod::lanczos;
   if (name == "auto") return EigenMethod::automatic;
-  throw InvalidArgument("method", name, "lobpcg, gd or auto");
+  throw InvalidArgument("method", name, "lobpcg, gd, lanczos or auto");
 }
 
 nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::handle b,

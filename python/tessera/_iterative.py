@@ -209,8 +209,8 @@ def eigsh(
 ) -> Any:
     """The `k` smallest or largest eigenvalues of a sparse symmetric or Hermitian matrix or operator, and their vectors.
 
-    By LOBPCG or generalized Davidson with a random start. In contrast to `scipy.sparse.linalg.eigsh`, `M` is a
-    preconditioner, and `B` the matrix of a generalized problem.
+    By LOBPCG, generalized Davidson or block Lanczos with a random start. In contrast to `scipy.sparse.linalg.eigsh`,
+    `M` is a preconditioner, and `B` the matrix of a generalized problem.
 
     Parameters
     ----------
@@ -218,7 +218,8 @@ def eigsh(
         Real symmetric or complex Hermitian. Eigenvalues are real, vectors are complex if A or B is. A sparse matrix is stored by the library, and multiplied by all workers. The others are called
         with blocks of vectors, shape (n, m), and return the product.
     k : int, optional
-        Wanted pairs, at most n / 5. More than 32 are found in groups, each beside those found before.
+        Wanted pairs, at most n / 5. More than 32 are found in groups, each beside those found before, except by
+        Lanczos.
     M : str, matrix, LinearOperator or callable, optional
         A preconditioner: an approximate inverse of A. ``'jacobi'``, ``'fom'`` and ``'chebyshev'`` are the library's
         own, the first two for sparse matrices.
@@ -232,14 +233,14 @@ def eigsh(
         Of the residuals; 0: 1e-8, in float32 and complex64 1e-4.
     maxiter : int, optional
         Iterations at most.
-    method : {'lobpcg', 'gd', 'auto'}, optional
-        LOBPCG; generalized Davidson (GD+k), which keeps a basis of many columns and needs fewer products; or the one
-        whose iterations cost less.
+    method : {'lobpcg', 'gd', 'lanczos', 'auto'}, optional
+        LOBPCG; generalized Davidson (GD+k), which keeps a basis of many columns and needs fewer products; block Lanczos
+        with thick restarts, which has the fewest of many pairs, without `B` and `M`; or the one that costs less.
     block : int, optional
         LOBPCG: vectors of the block, at most 32; 0: k and some guard vectors. Otherwise the columns that A is applied
-        to in an iteration; 0: k, at most 8.
+        to at once; 0: k, at most 8 (Lanczos: 4).
     basis : int, optional
-        Columns of the basis at most, not with LOBPCG; 0: 64 or more.
+        Columns of the basis at most, not with LOBPCG; 0: 64 or more (Lanczos: 2 k + 32).
     norm : {'backward', 'relative', 'absolute'}, optional
         A pair has converged if ``||r|| <= tol (||A|| + |w| ||B||) ||x||``, ``tol |w| ||x||`` or ``tol ||x||``.
     shift : float, optional

@@ -55,14 +55,15 @@ def test_eigsh(rng, laplacian, exact, form, largest):
     check(laplacian, w, v)
 
 
-@pytest.mark.parametrize("method, sizes", [("gd", {}), ("gd", {"block": 2, "basis": 20}), ("auto", {})])
+@pytest.mark.parametrize("method, sizes", [("gd", {}), ("gd", {"block": 2, "basis": 20}), ("auto", {}),
+                                           ("lanczos", {}), ("lanczos", {"block": 2, "basis": 30})])
 def test_methods(laplacian, exact, method, sizes):
     w, v = tessera.eigsh(laplacian, 4, method=method, **sizes)
     np.testing.assert_allclose(w, exact[:4], atol=1e-9)
     check(laplacian, w, v)
 
 
-@pytest.mark.parametrize("method", ["lobpcg", "gd"])
+@pytest.mark.parametrize("method", ["lobpcg", "gd", "lanczos"])
 @pytest.mark.parametrize("largest", [False, True])
 def test_more_pairs_than_a_block_holds(laplacian, exact, method, largest):
     w, v = tessera.eigsh(laplacian, 45, method=method, largest=largest)

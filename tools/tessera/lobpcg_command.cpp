@@ -99,9 +99,10 @@ class LobpcgRun {
   void set_solver() {
     solve_.count = options_.k;
     solve_.block = options_.block;
-    solve_.method = options_.method == "gd"       ? EigenMethod::generalized_davidson
-                    : options_.method == "lobpcg" ? EigenMethod::lobpcg
-                                                  : EigenMethod::automatic;
+    solve_.method = options_.method == "gd"        ? EigenMethod::generalized_davidson
+                    : options_.method == "lobpcg"  ? EigenMethod::lobpcg
+                    : options_.method == "lanczos" ? EigenMethod::lanczos
+                                                   : EigenMethod::automatic;
     solve_.basis = options_.basis;
     solve_.end = options_.largest ? EigenEnd::largest : EigenEnd::smallest;
     solve_.tolerance = options_.tolerance > 0 ? options_.tolerance : single ? 1e-4 : 1e-8;
@@ -122,7 +123,7 @@ class LobpcgRun {
   void require_room() const {
     const double order = static_cast<double>(rows_.a->order());
     LobpcgOptions sized = solve_;
-    choose_sizes(runtime_, {.n = rows_.a->order(), .wide_bytes = wide_bytes}, sized);
+    choose_sizes(runtime_, {.n = rows_.a->order(), .wide_bytes = wide_bytes, .plain = is_plain()}, sized);
     double needed = 0;
     if (!runtime_.any_gpus())
       needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
@@ -136,15 +137,24 @@ class LobpcgRun {
     require_memory(runtime_, "lobpcg", needed);
   }
 
+  /// Neither B nor a preconditioner is asked for.
+  bool is_plain() const { return !rows_.b && program::is_plain(options_); }
+
   /// The method and the preconditioner that stand for `auto`.
   void choose_method() {
     LobpcgOptions sized = solve_;
-    choose_sizes(
-        runtime_,
-        {.n = a_->get().order(), .stored_entries = a_->get().stored_entries(), .wide_bytes = wide_bytes},
-        sized);
+    choose_sizes(runtime_,
+                 {.n = a_->get().order(),
+                  .stored_entries = a_->get().stored_entries(),
+                  .wide_bytes = wide_bytes,
+                  .plain = is_plain()},
+                 sized);
     solve_.method = sized.method;
     sizes_ = {sized.block, sized.basis};
+    if (solve_.method == EigenMethod::lanczos) {
+      preconditioner_name_ = "none";
+      return;
+    }
     // A deep basis makes up for what the tiles know beyond the diagonal.
     const bool deep = solve_.method == EigenMethod::generalized_davidson;
     preconditioner_name_ = options_.preconditioner != "auto"                ? options_.preconditioner
@@ -172,8 +182,13 @@ class LobpcgRun {
     problem_.preconditioner = preconditioner_.get();
   }
 
-  const char* method_name() const { return solve_.method == EigenMethod::lobpcg ? "lobpcg" : "gd"; }
+  const char* method_name() const {
+    return solve_.method == EigenMethod::lobpcg    ? "lobpcg"
+           : solve_.method == EigenMethod::lanczos ? "lanczos"
+                                                   : "gd";
+  }
   std::string method_title() const {
+    if (solve_.method == EigenMethod::lanczos) return "block Lanczos";
     if (solve_.method != EigenMethod::lobpcg) return "GD+k";
     return solve_.variant == LobpcgVariant::basic ? "LOBPCG (basic)" : "LOBPCG";
   }
@@ -320,8 +335,11 @@ class LobpcgRun {
                      values.end());
   }
 
-  /// The vectors of X; of pairs in groups those of the block.
-  Index block_of() const { return std::max(sizes_.first, options_.k <= 32 ? options_.k : 0); }
+  /// The vectors of X; of pairs in groups those of the block, as of block Lanczos.
+  Index block_of() const {
+    const bool whole = options_.k <= 32 && solve_.method != EigenMethod::lanczos;
+    return std::max(sizes_.first, whole ? options_.k : 0);
+  }
 
   Json summary(const LobpcgResult<T>& result) const {
     Json json;

@@ -25,7 +25,8 @@ void add_problem(OptionTable& table, LobpcgProgramOptions& options) {
   table.text("--overlap", options.overlap, "FILE", "positive definite B of A x = lambda B x")
       .reads(FileFormat::matrix_market_or_hdf5);
   add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
-  table.integer("--k", options.k, 1, 500, "wanted eigenpairs, at most n / 5; more than 32 in groups");
+  table.integer("--k", options.k, 1, 500,
+                "wanted eigenpairs, at most n / 5; more than 32 in groups, except with lanczos");
   table.flag("--largest", options.largest, "the largest eigenvalues").by_default("the smallest");
   add_sparse_generator(table, options.generate);
 }
@@ -35,17 +36,19 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
     return [&options, name] { return options.preconditioner == name; };
   };
   table.group("Solver");
-  table.word(
-      "--method", options.method, {"auto", "gd", "lobpcg"},
-      "generalized Davidson with a deep basis (GD+k), LOBPCG, whose basis is [X W P], or the one whose "
-      "iterations cost less");
+  table.word("--method", options.method, {"auto", "gd", "lobpcg", "lanczos"},
+             "generalized Davidson with a deep basis (GD+k), LOBPCG, whose basis is [X W P], block Lanczos "
+             "with thick "
+             "restarts, for many pairs, or the one that costs less");
   table
       .integer("--block", options.block, 1, 32,
-               "gd: the most columns that A is multiplied with in an iteration; lobpcg: vectors that are "
+               "gd, lanczos: the most columns that A is multiplied with at once; lobpcg: vectors that are "
                "iterated, at least k")
       .chosen("k, at most 8; lobpcg: 3/2 k or so, with GPUs a multiple of 8", 0);
-  table.integer("--basis", options.basis, 3, 128, "the most columns of the basis, at least k + 2 BLOCK")
-      .chosen("64 or more", 0)
+  table
+      .integer("--basis", options.basis, 3, 100000,
+               "the most columns of the basis: gd, of k + 2 BLOCK to 128; lanczos, at least k + 3 BLOCK")
+      .chosen("64 or more; lanczos: 2 k + 32", 0)
       .needs([&options] { return options.method != "lobpcg"; }, "another method than lobpcg");
   table
       .real("--tol", options.tolerance, real_above_0(),
@@ -59,10 +62,9 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
   table.word(
       "--variant", options.variant, {"orthonormal", "basic"},
       "of lobpcg: [X W P] kept orthonormal, or the generalized Rayleigh-Ritz problem of Gram matrices");
-  table.word(
-      "--preconditioner", options.preconditioner, {"auto", "none", "jacobi", "fom", "chebyshev"},
-      "none, the diagonal, the diagonal tiles by a few steps of FOM, or a polynomial of A; auto: jacobi "
-      "with gd and without a stored matrix, else and with --steps fom");
+  table.word("--preconditioner", options.preconditioner, {"auto", "none", "jacobi", "fom", "chebyshev"},
+             "none, the diagonal, the diagonal tiles by a few steps of FOM, or a polynomial of A; auto: none "
+             "with lanczos, jacobi with gd and without a stored matrix, else and with --steps fom");
   table.integer("--steps", options.steps, 1, 32, "of FOM on each tile")
       .chosen("2", 0)
       .needs([=] { return preconditioned_by("fom")() || preconditioned_by("auto")(); },
@@ -124,6 +126,7 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.example("A.mtx.gz --overlap B.mtx.gz --k 3 --shift 0 --output modes",
                 "the lowest modes of a positive definite pair of files");
   table.example("--generate shell:28Si --k 8 --plot residuals.svg", "the lowest levels of a nucleus");
+  table.example("--generate shell:24Mg --k 80", "many levels of a nucleus, by block Lanczos");
   table.example("--generate shell:48Cr --save-matrix 48Cr.h5 --iterations 0",
                 "make and save a matrix, which --matrix 48Cr.h5 reads later");
   table.example("--generate hofstadter:120:120:1:40 --k 6",
@@ -138,12 +141,21 @@ SparseSource source_of(const LobpcgProgramOptions& options) {
           options.orbits, options.common.seed, options.excitation};
 }
 
+bool is_plain(const LobpcgProgramOptions& options) {
+  const bool automatic = options.preconditioner == "auto" && options.steps == 0 && !options.shift;
+  return options.overlap.empty() && (options.preconditioner == "none" || automatic);
+}
+
 void validate(const LobpcgProgramOptions& options) {
   validate(source_of(options));
   if (options.vectors_type == 'f' && options.storage == 'd')
     throw UsageError("--vectors-type", "f", "is not possible", "d, with --storage d");
-  if (options.method == "gd" && options.variant == "basic")
-    throw UsageError("--variant", "basic", "is not possible", "orthonormal, with --method gd");
+  if ((options.method == "gd" || options.method == "lanczos") && options.variant == "basic")
+    throw UsageError("--variant", "basic", "is not possible", "orthonormal, with --method " + options.method);
+  if (options.method == "lanczos" && !options.overlap.empty())
+    throw UsageError("--method", "lanczos", "has no inv(B)", "gd or lobpcg, with --overlap");
+  if (options.method == "lanczos" && !is_plain(options))
+    throw UsageError("--method", "lanczos", "takes no preconditioner", "gd or lobpcg with one");
   if (options.method == "lobpcg" && options.block > 0 && options.block < options.k && options.k <= 32)
     throw UsageError("--block", fmt::to_string(options.block), "is too small",
                      fmt::format("at least k = {}", options.k));

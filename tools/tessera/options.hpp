@@ -174,6 +174,8 @@ OptionTable option_table(CalibrateProgramOptions& options);
 
 struct SparseSource;
 SparseSource source_of(const LobpcgProgramOptions& options);
+/// Neither B nor a preconditioner is asked for.
+bool is_plain(const LobpcgProgramOptions& options);
 struct DensitySource;
 /// The matrices of k-point (or spin channel) k.
 DensitySource source_of(const DensityProgramOptions& options, std::size_t k = 0);

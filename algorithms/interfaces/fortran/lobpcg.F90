@@ -37,7 +37,7 @@ module tessera_lobpcg_solver
     operator_from_coordinates, operator_from_matrix_market, preconditioner_jacobi, preconditioner_fom, &
     preconditioner_chebyshev, device_apply_procedure, device_precondition_procedure
   use tessera_lobpcg_options, only: lobpcg_options, lobpcg_step, lobpcg_monitor, lobpcg_result, norm_backward, &
-    norm_relative, norm_absolute, method_lobpcg, method_generalized_davidson, method_automatic
+    norm_relative, norm_absolute, method_lobpcg, method_generalized_davidson, method_automatic, method_lanczos
   use tessera_lobpcg_s, single_apply => apply_procedure, single_precondition => precondition_procedure, &
     operator_create_single => create_operator, preconditioner_create_single => create_preconditioner
   use tessera_lobpcg_d, operator_create => create_operator, preconditioner_create => create_preconditioner

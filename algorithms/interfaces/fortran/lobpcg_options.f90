@@ -14,7 +14,8 @@ module tessera_lobpcg_options
   public :: result_of
 
   integer, parameter, public :: norm_backward = 0, norm_relative = 1, norm_absolute = 2
-  integer, parameter, public :: method_lobpcg = 0, method_generalized_davidson = 1, method_automatic = 2
+  integer, parameter, public :: method_lobpcg = 0, method_generalized_davidson = 1, method_automatic = 2, &
+    method_lanczos = 3
 
   type :: lobpcg_step
     integer(tessera_index) :: iteration, converged, active

@@ -95,7 +95,8 @@ typedef int (*tessera_lobpcg_monitor)(const tessera_lobpcg_step* step, void* use
 enum tessera_eigen_method {
   TESSERA_METHOD_LOBPCG = 0,
   TESSERA_METHOD_GENERALIZED_DAVIDSON = 1,
-  TESSERA_METHOD_AUTOMATIC = 2
+  TESSERA_METHOD_AUTOMATIC = 2,
+  TESSERA_METHOD_LANCZOS = 3 /**< neither B nor a preconditioner */
 };
 enum tessera_lobpcg_norm { TESSERA_NORM_BACKWARD = 0, TESSERA_NORM_RELATIVE = 1, TESSERA_NORM_ABSOLUTE = 2 };
 
@@ -111,7 +112,7 @@ typedef struct tessera_lobpcg_problem {
 void tessera_lobpcg_problem_init(tessera_lobpcg_problem* problem);
 
 typedef struct tessera_lobpcg_options {
-  tessera_index count;      /**< wanted eigenpairs; more than 32 are found in groups (lobpcg.hpp) */
+  tessera_index count;      /**< wanted eigenpairs; more than 32 are found in groups, not by Lanczos (lobpcg.hpp) */
   int method;               /**< enum tessera_eigen_method */
   tessera_index block;      /**< 0: chosen */
   tessera_index basis;      /**< not LOBPCG: columns of the basis; 0: chosen */

@@ -132,6 +132,31 @@ TEST(LobpcgOnGpu, SameBitsWithCpusThatMayTakePart) {
   }
 }
 
+/// Block Lanczos, of more pairs than a block holds: the same values as on CPUs, and all work on the GPU.
+template <class T>
+std::vector<double> lanczos_values(const RuntimeOptions& options, bool on_gpu) {
+  Runtime runtime(options);
+  EXPECT_EQ(runtime.gpus() > 0, on_gpu);
+  const SparseGenerator shell = make_sparse_generator("shell:20Ne");
+  const auto a = CsbMatrix<T, T>::build(runtime, *shell.a, {.segments = 2});
+  const Observed<T> op(a);
+  const auto result =
+      lobpcg(runtime, {.a = &op},
+             {.count = 40, .method = EigenMethod::lanczos, .tolerance = sizeof(T) == 4 ? 1e-5 : 1e-9});
+  EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
+  EXPECT_EQ(result.restarts, 0);
+  if (on_gpu) op.expect_all_on_the_gpu({"multiply", "dense"});
+  return result.values;
+}
+
+TEST(LobpcgOnGpu, LanczosRunsThere) {
+  TESSERA_NEED_GPU();
+  expect_near({lanczos_values<double>({.cores = 2}, true)},
+              {lanczos_values<double>({.cores = 2, .gpus = 0}, false)}, 1e-8);
+  expect_near({lanczos_values<float>({.cores = 2}, true)},
+              {lanczos_values<float>({.cores = 2, .gpus = 0}, false)}, 1e-2);
+}
+
 /// With several GPUs in one process each GPU runs the tasks of its segments and pieces, and a
 /// second run gives the same bits.
 TEST(LobpcgOnSeveralGpus, EveryOneHasItsShare) {

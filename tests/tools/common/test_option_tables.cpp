@@ -358,6 +358,7 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "lobpcg --generate shell:20Ne --levels l.res --quantum-numbers yes",
         "lobpcg a.h5 --levels l.res --quantum-numbers yes --save-matrix b.h5 --save-overlap c.h5",
         "lobpcg a.mtx --method gd --block 2 --basis 40",
+        "lobpcg a.mtx --method lanczos --k 200 --basis 700 --preconditioner none",
         "lobpcg --generate shell:20Ne --product free",
         "lobpcg --generate shell:file:1:2 --interaction w.snt --excitation 4",
         "lobpcg --generate shell:file:2:2 --orbits o.sps --degree 3 --preconditioner chebyshev",

@@ -34,6 +34,11 @@ TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("lobpcg --generate laplacian1d:60 --method lobpcg --basis 40",
                  "--basis: '40' has no effect");
   expect_refused("lobpcg --generate laplacian1d:60 --method gd --variant basic", "--variant: 'basic'");
+  expect_refused("lobpcg --generate laplacian1d:60 --method lanczos --variant basic", "--variant: 'basic'");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 4 --method lanczos --basis 19", "--basis: '19'");
+  for (const char* more : {"--preconditioner jacobi", "--steps 3", "--shift 1"})
+    expect_refused(fmt::format("lobpcg --generate laplacian1d:60 --method lanczos {}", more),
+                   "--method: 'lanczos' takes no preconditioner");
   expect_refused("lobpcg --generate laplacian1d:10 --k 4",
                  "--k: '4 of order 10' is not possible; expected at most n / 5 = 2");
   expect_refused("lobpcg --generate laplacian1d:60 --k 2 --block 21", "--block: '21'");
@@ -49,6 +54,8 @@ TEST_F(LobpcgProgram, BadUsage) {
   const std::string small =
       file("small.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 1 1\n");
   expect_refused("lobpcg --generate laplacian1d:60 --overlap " + small, "order");
+  expect_refused("lobpcg --generate laplacian1d:60 --method lanczos --overlap " + small,
+                 "--method: 'lanczos' has no inv(B)");
   const std::string skew = file("skew.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 1\n2 1 1\n");
   expect_refused("lobpcg --matrix " + skew, "symmetric");
 }
@@ -316,9 +323,12 @@ TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {
 
 /// More than a block holds: the matrix has most eigenvalues twice, and all in closed form.
 TEST_F(LobpcgProgram, FindsManyPairs) {
-  for (const char* method : {"lobpcg", "gd"}) {
+  for (const std::string method : {"lobpcg", "gd", "lanczos", "auto"}) {
     const Json json = record(fmt::format("lobpcg --generate laplacian2d:19:19 --k 50 --method {}", method));
     EXPECT_TRUE(passed(json)) << method;
+    const bool whole = method == "lanczos" || method == "auto";
+    EXPECT_EQ(result(json)["method"], whole ? "lanczos" : method);
+    EXPECT_EQ(json["options"]["preconditioner"] == "none", whole);
     EXPECT_EQ(result(json)["values"].size(), 50u);
     EXPECT_EQ(result(json)["converged"], 50);
     EXPECT_EQ(json["runs"][0]["check"]["values_against"], "the exact eigenvalues");

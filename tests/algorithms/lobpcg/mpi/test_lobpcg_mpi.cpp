@@ -134,6 +134,30 @@ TEST_F(LobpcgMpi, ManyPairs) {
   }
 }
 
+/// All ranks decide alike what is locked and kept, and where the basis ends.
+TEST_F(LobpcgMpi, Lanczos) {
+  constexpr EigenMethod lanczos = EigenMethod::lanczos;
+  const SparseRows grid = grid_laplacian(14);
+  const auto a = operator_of<double>(runtime_, grid, 5);
+  const LobpcgOptions options{.count = 36, .method = lanczos, .tolerance = 1e-10};
+  const auto result = lobpcg(runtime_, {.a = &a}, options);
+  expect_values(result, grid_values(14), 1e-8);
+  expect_eigenpairs(result, grid, nullptr, 1e-8, 1e-12);
+  expect_equal_on_all_ranks(runtime_, result);
+  const auto again = lobpcg(runtime_, {.a = &a, .guess = &result.vectors, .guess_count = 36}, options);
+  expect_values(again, grid_values(14), 1e-8);
+  expect_equal_on_all_ranks(runtime_, again);
+  const auto more = lobpcg(runtime_, {.a = &a, .constraints = &result.vectors, .constraint_count = 35},
+                           {.count = 3, .method = lanczos, .block = 1, .basis = 24, .tolerance = 1e-9});
+  const std::vector<double> values = grid_values(14);
+  expect_values(more, {values.begin() + 35, values.end()}, 1e-7);
+  expect_equal_on_all_ranks(runtime_, more);
+  const auto unit = operator_of<float>(runtime_, diagonal(std::vector<double>(50, 3.0)), 4);
+  const auto equal = lobpcg(runtime_, {.a = &unit}, {.count = 10, .method = lanczos});
+  expect_values(equal, std::vector<double>(10, 3.0), 1e-4);
+  expect_equal_on_all_ranks(runtime_, equal);
+}
+
 TEST_F(LobpcgMpi, InteriorPairs) {
   const Index n = 60;
   const auto a = operator_of<double>(runtime_, laplacian(n), 5);
