@@ -11,8 +11,8 @@ namespace tessera::detail {
 
 /// Columns first, ..., first + columns - 1 of a block of row-major vectors, of one segment of rows, := random
 /// numbers (both parts of complex ones) of mean zero, about normally distributed, each of which depends on the
-/// seed, its column and its row in the whole vector alone: not on segments, ranks or workers. On CPUs and GPUs the same bits (sums of
-/// integers). No flops counted; predicted by the bytes.
+/// seed, its column and its row in the whole vector alone: not on segments, ranks or workers. On CPUs and GPUs
+/// the same bits (sums of integers). No flops counted; predicted by the bytes.
 /// | operand | mode         | shape            | what                                                  |
 /// |---------|--------------|------------------|-------------------------------------------------------|
 /// | v       | write or add | block of vectors | other columns become zero if it is written, else stay |

@@ -20,8 +20,8 @@ struct UserFunctions;
 }
 
 /// A real symmetric or complex Hermitian operator on blocks of row-major vectors: CsbMatrix, CsrMatrix, or the user's
-/// own (UserOperator). T is the vectors' type: float and double of symmetric ones, complex<float> and complex<double> of
-/// Hermitian ones.
+/// own (UserOperator). T is the vectors' type: float and double of symmetric ones, complex<float> and complex<double>
+/// of Hermitian ones.
 template <class T>
 class SymmetricOperator {
  public:

@@ -185,10 +185,10 @@ struct CsbSaveOptions {
   std::function<void(double)> progress{};  ///< CsbOptions::progress, of the bytes that are written
 };
 
-/// A real symmetric or complex Hermitian matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
-/// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors', both real or
-/// both complex, V as exact as T or less: <double, double>, <float, double>, <float, float>, and these of complex
-/// numbers, which rows of symmetric matrices build, too.
+/// A real symmetric or complex Hermitian matrix of which one triangle is stored, in compressed sparse blocks with
+/// 16-bit coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors', both
+/// real or both complex, V as exact as T or less: <double, double>, <float, double>, <float, float>, and these of
+/// complex numbers, which rows of symmetric matrices build, too.
 ///
 /// GPUs multiply both triangles, from an index of their own in which the rows of one family
 /// (SymmetricRows::families) stand together. It has places that shorter rows leave empty, and takes 2 x 11.2
@@ -203,8 +203,9 @@ template <class V, class T>
 class CsbMatrix final : public SymmetricOperator<T> {
  public:
   /// Builds the matrix, in parallel, from rows that every rank can make: each rank makes what it holds.
-  /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, a diagonal that is not
-  /// real, Hermitian rows where V is real, and bad options; RuntimeError where a rank's part does not fit into its host's memory
+  /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, a diagonal that is
+  /// not real, Hermitian rows where V is real, and bad options; RuntimeError where a rank's part does not fit into
+  /// its host's memory
   ///
   /// Of SavedRows (saved_rows.hpp) that are cut as they were saved, in pieces of this size, the pieces are read
   /// where they belong, by each rank its own; else the rows are read twice, in bands.
@@ -249,8 +250,8 @@ class CsbMatrix final : public SymmetricOperator<T> {
   std::shared_ptr<Detail> detail_;
 };
 
-/// Both triangles of a real symmetric or complex Hermitian matrix by rows, counted from 0: row i's entries are number begins[i],
-/// ..., begins[i + 1] - 1, in any order. The memory is the caller's, and only used while a matrix is built.
+/// Both triangles of a real symmetric or complex Hermitian matrix by rows, counted from 0: row i's entries are number
+/// begins[i], ..., begins[i + 1] - 1, in any order. The memory is the caller's, and only used while a matrix is built.
 struct CsrArrays {
   std::span<const Index> begins;  ///< as many as rows, and one
   /// Of each entry.
@@ -261,8 +262,8 @@ struct CsrArrays {
   std::span<const std::complex<double>> complex_values{};
 };
 
-/// A real symmetric or complex Hermitian matrix all of whose entries are stored, by rows, in pieces of a segment of rows and a
-/// segment of columns each. It reads twice what a CsbMatrix does, and needs no preparation. V: the values'
+/// A real symmetric or complex Hermitian matrix all of whose entries are stored, by rows, in pieces of a segment of
+/// rows and a segment of columns each. It reads twice what a CsbMatrix does, and needs no preparation. V: the values'
 /// type, T: the vectors'. The pieces of a segment of rows belong to its rank, and add to it one after the
 /// other: the sums' order is fixed.
 template <class V, class T>

@@ -9,7 +9,7 @@
 #include <tessera/operators.hpp>
 
 /// @file
-/// Symmetric operators on the product space of two species that are applied without a stored matrix.
+/// Real symmetric operators on the product space of two species that are applied without a stored matrix.
 namespace tessera {
 
 /// An element of a species' own Hamiltonian, by states of the species.

@@ -278,7 +278,7 @@ TYPED_TEST(CLobpcg, OtherSourcesOfAMatrix) {
                                                 nullptr, &a),
             TESSERA_INPUT_ERROR);
   EXPECT_EQ(
-      tessera_operator_from_coordinates(this->runtime, 'z', TESSERA_FLOAT, this->n, entries, rows.data(),
+      tessera_operator_from_coordinates(this->runtime, 'q', TESSERA_FLOAT, this->n, entries, rows.data(),
                                         this->columns.data(), this->values.data(), 'L', nullptr, &a),
       TESSERA_INVALID_ARGUMENT);
 }
