@@ -64,18 +64,12 @@ struct NucleonSpecies {
   std::vector<std::uint32_t> determinants;  ///< of each state
 };
 
-std::vector<Quantum> quanta_of(const ShellModelRows& rows, const ShellNucleons& nucleons) {
-  std::vector<int> weights(static_cast<std::size_t>(nucleons.configurations()), 0);
-  if (rows.space().excitation)
-    for (int c = 0; c < nucleons.configurations(); ++c)
-      for (std::size_t a = 0; a < rows.orbits().size(); ++a)
-        weights[static_cast<std::size_t>(c)] += nucleons.occupations(c)[a] * rows.orbits()[a].weight;
-  const int least = *std::min_element(weights.begin(), weights.end());
+std::vector<Quantum> quanta_of(const ShellNucleons& nucleons) {
   std::vector<Quantum> all;
   for (std::uint32_t k = 0; k < nucleons.determinants(); ++k) {
     const ShellNucleons::Class& own = nucleons.class_of(k);
     all.push_back({own.twice_m, nucleons.odd_parity(own.configuration) ? 1 : 0,
-                   weights[static_cast<std::size_t>(own.configuration)] - least});
+                   nucleons.excitation(own.configuration)});
   }
   return all;
 }
@@ -103,15 +97,14 @@ void for_operators(const ShellModelRows& rows, const ShellNucleons& nucleons, st
         move(nucleons.at(to).begin + m.to, change, m.number, m.sign);
     }
   }
-  for (int s = 0; s < static_cast<int>(nucleons.states().size()); ++s)
-    if (nucleons.mask(determinant) >> s & 1)
-      move(determinant, operators.no_change(), operators.number(s, s), 1);
+  for (const int s : nucleons.occupied(determinant))
+    move(determinant, operators.no_change(), operators.number(s, s), 1);
 }
 
 NucleonSpecies species_of(const ShellModelRows& rows, const ShellNucleons& nucleons,
                           const Transfers& transfers) {
   NucleonSpecies made;
-  const std::vector<Quantum> quanta = quanta_of(rows, nucleons);
+  const std::vector<Quantum> quanta = quanta_of(nucleons);
   made.determinants.resize(quanta.size());
   for (std::uint32_t k = 0; k < quanta.size(); ++k) made.determinants[k] = k;
   std::stable_sort(made.determinants.begin(), made.determinants.end(),
@@ -143,14 +136,10 @@ NucleonSpecies species_of(const ShellModelRows& rows, const ShellNucleons& nucle
 /// The part of the strengths between two transfers; empty if all are zero.
 std::vector<double> strengths_of(const ShellModelRows& rows, const Transfers::Members& protons,
                                  const Transfers::Members& neutrons) {
-  const OneBodyOperators& operators = rows.operators();
-  const int opposite = operators.opposite(protons.change);
-  if (neutrons.change != opposite) return {};
-  const std::vector<double>& all = rows.strengths(protons.change);
+  if (neutrons.change != rows.operators().opposite(protons.change)) return {};
   std::vector<double> strengths;
   for (const int a : protons.numbers)
-    for (const int b : neutrons.numbers)
-      strengths.push_back(all[static_cast<std::size_t>(a) * operators.count(opposite) + b]);
+    for (const int b : neutrons.numbers) strengths.push_back(rows.strength(protons.change, a, b));
   if (std::all_of(strengths.begin(), strengths.end(), [](double v) { return v == 0; })) return {};
   return strengths;
 }
