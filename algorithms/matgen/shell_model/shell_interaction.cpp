@@ -36,7 +36,9 @@ double or_zero(double value) noexcept {
   return std::isnan(value) ? 0 : value;
 }
 
-void require_orbits(const std::vector<ShellOrbit>& orbits) {
+}  // namespace
+
+void require_shell_orbits(const std::vector<ShellOrbit>& orbits) {
   if (orbits.empty()) throw InvalidArgument("orbits", "none", "at least one orbit");
   int states = 0;
   for (std::size_t a = 0; a < orbits.size(); ++a) {
@@ -55,11 +57,9 @@ void require_orbits(const std::vector<ShellOrbit>& orbits) {
   }
 }
 
-}  // namespace
-
 ShellInteraction::ShellInteraction(std::vector<ShellOrbit> orbits, std::optional<int> max_pair_weight)
     : orbits_(std::move(orbits)), max_pair_weight_(max_pair_weight) {
-  require_orbits(orbits_);
+  require_shell_orbits(orbits_);
   energies.assign(orbits_.size(), 0.0);
   std::vector<int> twice_j;
   for (const ShellOrbit& orbit : orbits_) twice_j.push_back(orbit.twice_j);

@@ -40,12 +40,15 @@ struct MassDependence {
   double core, reference, exponent;
 };
 
+/// @throws InvalidArgument for no orbits, an orbit that cannot be (j = l +- 1/2), one given twice, or more than 768
+///         single-particle states
+void require_shell_orbits(const std::vector<ShellOrbit>& orbits);
+
 class ShellInteraction {
  public:
   /// No energies, no two-body elements.
   /// @param max_pair_weight  two nucleons in orbits with a larger sum of weights have no elements
-  /// @throws InvalidArgument for no orbits, an orbit that cannot be (j = l +- 1/2), one given twice, or more
-  ///         than 768 single-particle states
+  /// @throws InvalidArgument as require_shell_orbits; RuntimeError where the elements do not fit into memory
   explicit ShellInteraction(std::vector<ShellOrbit> orbits, std::optional<int> max_pair_weight = {});
 
   const std::vector<ShellOrbit>& orbits() const noexcept { return orbits_; }

@@ -10,6 +10,7 @@
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
 #include <tessera/algorithms/matgen/shell_model/shell_space_count.hpp>
 #include <tessera/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 namespace tessera::detail {
 
@@ -45,7 +46,11 @@ ShellModelRows::ShellModelRows(ShellInteraction interaction, const ShellModelSpa
     throw InvalidArgument("parity", std::to_string(space.parity), "1, -1, or 0 for both");
   if (space.excitation && *space.excitation < 0)
     throw InvalidArgument("excitation", std::to_string(*space.excitation), "0 or more");
-  const std::optional<WeightLimits> limits = weight_limits();
+  std::optional<WeightLimits> limits;
+  if (space.excitation) {
+    pair_limit_ = max_pair_weight(orbits_, space);
+    limits = WeightLimits{*space.excitation, *pair_limit_};
+  }
   protons_ = std::make_shared<ShellNucleons>(interaction, operators_, Nucleon::proton, space.protons, limits,
                                              space.by_shells);
   neutrons_ = space.neutrons == space.protons && interaction.isospin_invariant()
@@ -57,16 +62,11 @@ ShellModelRows::ShellModelRows(ShellInteraction interaction, const ShellModelSpa
                           "2M even for an even number of particles, odd for an odd one");
   list_tiles();
   negligible_ = 1e-12 * interaction.magnitude();
+  require_room_for_strengths();
   for (int change = 0; change < operators_.changes(); ++change)
     strengths_.push_back(strengths_of(interaction, change));
   for (int s = 0; s < static_cast<int>(protons().states().size()); ++s)
     stays_.push_back(operators_.number(s, s));
-}
-
-/// None without a truncation, and for numbers of nucleons that cannot be.
-std::optional<WeightLimits> ShellModelRows::weight_limits() const {
-  if (!space_.excitation) return std::nullopt;
-  return WeightLimits{*space_.excitation, max_pair_weight(orbits_, space_)};
 }
 
 void ShellModelRows::list_tiles() {
@@ -104,6 +104,28 @@ void ShellModelRows::list_tiles() {
   tile_begins_.push_back(begin);
 }
 
+bool ShellModelRows::possible(int proton, int neutron) const noexcept {
+  if (space_.protons == 0 || space_.neutrons == 0) return false;
+  const std::vector<ShellState>& states = protons().states();
+  return !pair_limit_ ||
+         orbits_[states[proton].orbit].weight + orbits_[states[neutron].orbit].weight <= *pair_limit_;
+}
+
+void ShellModelRows::require_room_for_strengths() const {
+  double count = 0;
+  for (int change = 0; change < operators_.changes(); ++change) {
+    const auto& of_neutrons = operators_.members(operators_.opposite(change));
+    const auto& blocks = operators_.block_of(operators_.opposite(change));
+    for (const auto& proton : operators_.members(change))
+      for (std::size_t first = 0, last = 0; first < of_neutrons.size(); first = last) {
+        while (last < of_neutrons.size() && blocks[last] == blocks[first]) ++last;
+        if (possible(proton.to, of_neutrons[first].to) && possible(proton.from, of_neutrons[first].from))
+          count += static_cast<double>(last - first);
+      }
+  }
+  require_host_memory("a list of the elements of a proton and a neutron", count * sizeof(double));
+}
+
 ShellModelRows::Strengths ShellModelRows::strengths_of(const ShellInteraction& interaction,
                                                        int change) const {
   const std::vector<ShellState>& states = protons().states();
@@ -113,11 +135,6 @@ ShellModelRows::Strengths ShellModelRows::strengths_of(const ShellInteraction& i
   made.blocks = operators_.blocks();
   made.block_of = operators_.block_of(operators_.opposite(change)).data();
   made.values.assign(of_neutrons.size(), 0.0);  // the row of all blocks that are left out
-  const int pair_limit = space_.excitation ? max_pair_weight(orbits_, space_) : 0;
-  const auto possible = [&](int proton, int neutron) {
-    return !space_.excitation ||
-           orbits_[states[proton].orbit].weight + orbits_[states[neutron].orbit].weight <= pair_limit;
-  };
   for (const auto& proton : of_protons) {
     made.begins.resize(made.begins.size() + static_cast<std::size_t>(made.blocks), 0);
     std::size_t* const row = &made.begins[made.begins.size() - static_cast<std::size_t>(made.blocks)];

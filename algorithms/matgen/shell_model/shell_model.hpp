@@ -89,7 +89,9 @@ class ShellModelRows final : public SymmetricRows {
   };
 
   void list_tiles();
-  std::optional<WeightLimits> weight_limits() const;
+  void require_room_for_strengths() const;
+  /// Whether a proton and a neutron can be in these states together.
+  bool possible(int proton, int neutron) const noexcept;
   Strengths strengths_of(const ShellInteraction& interaction, int change) const;
   /// What a move of a proton that keeps M meets in the field of the neutrons, and the other way round.
   double neutron_field(int proton_number, std::uint32_t neutron) const noexcept;
@@ -122,6 +124,7 @@ class ShellModelRows final : public SymmetricRows {
   std::vector<Index> tile_begins_, groups_;
   std::vector<int> tile_of_;  ///< by proton and neutron configuration; -1: empty
   double negligible_ = 0;
+  std::optional<int> pair_limit_;     ///< the largest sum of two nucleons' weights
   std::vector<Strengths> strengths_;  ///< by change
   std::vector<int> stays_;            ///< the numbers of c+_s c_s
 };

@@ -31,7 +31,9 @@ class Transfers {
       for (const OneBodyOperators::Operator& op : operators_.members(change)) {
         const ShellOrbit &to = rows.orbits()[static_cast<std::size_t>(states[op.to].orbit)],
                          &from = rows.orbits()[static_cast<std::size_t>(states[op.from].orbit)];
-        const std::tuple key{change, (to.l + from.l) % 2, truncated ? to.weight - from.weight : 0};
+        // Between two weights: most pairs of nucleons in high shells are beyond the truncation.
+        const std::tuple key{change, (to.l + from.l) % 2, truncated ? to.weight : 0,
+                             truncated ? from.weight : 0};
         const auto transfer = numbers_.try_emplace(key, static_cast<int>(members_.size())).first->second;
         if (transfer == static_cast<int>(members_.size())) members_.push_back({change, {}});
         place_[{change, operators_.number(op.to, op.from)}] = {
@@ -52,7 +54,7 @@ class Transfers {
 
  private:
   const OneBodyOperators& operators_;
-  std::map<std::tuple<int, int, int>, int> numbers_;
+  std::map<std::tuple<int, int, int, int>, int> numbers_;
   std::vector<Members> members_;
   std::map<std::pair<int, int>, Place> place_;
 };

@@ -195,6 +195,46 @@ TEST(NoCoreSpace, TakesOrbitsAndElementsOfFiles) {
   expect_refused("orbits", [&] { make_sparse_generator("shell:nocore:4He:0", options); });
 }
 
+/// KSHELL's files, with protons and neutrons told apart.
+TEST(NoCoreSpace, TakesFilesOfKshell) {
+  const auto orbits = oscillator_orbits(2);
+  const int count = static_cast<int>(orbits.size());
+  const ShellInteraction h = random_interaction(orbits, 6);
+  std::string head = fmt::format("{0} {0} 0 0\n", count), elements;
+  for (const int kind : {0, 1})
+    for (int a = 0; a < count; ++a)
+      head += fmt::format("{} {} {} {} {}\n", kind * count + a + 1, orbits[a].n, orbits[a].l,
+                          orbits[a].twice_j, kind == 0 ? -1 : 1);
+  int lines = 0;
+  const auto add = [&](int a, int b, int c, int d, int j, double value) {
+    elements += fmt::format("{} {} {} {} {} {:.17g}\n", a + 1, b + 1, c + 1, d + 1, j, value);
+    ++lines;
+  };
+  h.for_each_element([&](int a, int b, int c, int d, int j, int t) {
+    for (const int kind : {0, count})
+      if (t == 1) add(a + kind, b + kind, c + kind, d + kind, j, h.element(a, b, c, d, j, 1));
+  });
+  for (int a = 0; a < count; ++a)
+    for (int b = 0; b < count; ++b)
+      for (int c = 0; c < count; ++c)
+        for (int d = 0; d < count; ++d)
+          for (int j = 0; j <= h.largest_j(); ++j) {
+            if (std::pair(a, b) > std::pair(c, d) || !h.allowed(false, {a, b, c, d, j})) continue;
+            const double norm = std::sqrt((a == b ? 2. : 1.) * (c == d ? 2. : 1.));
+            add(a, b + count, c, d + count, j,
+                norm / 2 * (h.element(a, b, c, d, j, 0) + h.element(a, b, c, d, j, 1)));
+          }
+  const TextFile file("nocore.snt", fmt::format("{}0 0\n{} 0\n{}", head, lines, elements));
+  SparseGeneratorOptions options;
+  options.interaction = file.path();
+  for (const auto& [nucleus, protons, neutrons, nmax] : {std::tuple{"4He", 2, 2, 2}, {"3H", 1, 2, 1}})
+    expect_near(eigenvalues(make_sparse_generator(fmt::format("shell:nocore:{}:{}", nucleus, nmax), options)),
+                lapack_eigenvalues(dense(
+                    ShellModelRows(h, no_core_space(protons, neutrons, nmax, (protons + neutrons) % 2)))),
+                1e-11, nucleus);
+  expect_refused("interaction", [&] { make_sparse_generator("shell:nocore:4He:3", options); });
+}
+
 TEST(NoCoreSpace, Refused) {
   for (const char* kind :
        {"shell:nocore", "shell:nocore:6Li", "shell:nocore:3:3", "shell:nocore:0:0:2", "shell:nocore:6Xx:2",
