@@ -127,8 +127,6 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.example("--generate shell:28Si --k 8 --plot residuals.svg", "the lowest levels of a nucleus");
   table.example("--generate shell:48Cr --save-matrix 48Cr.h5 --iterations 0",
                 "make and save a matrix, which --matrix 48Cr.h5 reads later");
-  table.example("--generate shell:nocore:4He:6 --interaction minnesota --hw 20 --lawson 10 --k 3",
-                "all nucleons active, without moving as a whole");
   table.example("--generate laplacian2d:300:200 --k 4 --preconditioner chebyshev --degree 12",
                 "a polynomial of the matrix as its preconditioner");
   return table;
