@@ -248,9 +248,20 @@ double ShellInteraction::unlike_element(const ShellState& i, const ShellState& j
     return coupled_sum(i, j, k, l, [&](const CoupledElement& at) {
       return or_zero(unlike_[ordered_.position(at.a, at.b, at.c, at.d, at.j)]);
     });
-  return normalisation(i.orbit, j.orbit, k.orbit, l.orbit) *
-         coupled_sum(i, j, k, l, [&](const CoupledElement& at) {
-           return (element(at.a, at.b, at.c, at.d, at.j, 1) + element(at.a, at.b, at.c, at.d, at.j, 0)) / 2;
+  // Elements of T = 0 and 1 at once, with the signs of exchanged orbits; those that are not allowed are zero.
+  const int twice_left = orbits_[i.orbit].twice_j + orbits_[j.orbit].twice_j,
+            twice_right = orbits_[k.orbit].twice_j + orbits_[l.orbit].twice_j;
+  const auto [a, b] = std::minmax(i.orbit, j.orbit);
+  const auto [c, d] = std::minmax(k.orbit, l.orbit);
+  const bool left = i.orbit > j.orbit, right = k.orbit > l.orbit;
+  return normalisation(a, b, c, d) *
+         coupled_sum(i, j, k, l, [&, a = a, b = b, c = c, d = d](const CoupledElement& at) {
+           const std::size_t place = sorted_.position(a, b, c, d, at.j);
+           double sign = 1;
+           if (left) sign *= sign_of(twice_left / 2 + at.j);
+           if (right) sign *= sign_of(twice_right / 2 + at.j);
+           const double of_1 = elements_[sorted_.size() + place], of_0 = elements_[place];
+           return sign * ((left != right ? -of_1 : of_1) + of_0) / 2;
          });
 }
 

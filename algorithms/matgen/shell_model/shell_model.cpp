@@ -278,9 +278,12 @@ void ShellModelRows::add_both(const Window& window, const RowGroup& group, int p
       const Index row = group.begin + neutron;
       for (const ShellNucleons::Move& p : proton_moves) {
         const std::size_t* const of_proton = strengths.row(p.number);
+        const double* const values = strengths.values.data();
+        const double* const whole_row = strengths.blocks == 1 ? values + of_proton[0] : nullptr;
         const Index column = begin + p.to * width;
         for (const ShellNucleons::Move& n : neutron_moves) {
-          const double value = strengths.values[of_proton[strengths.block_of[n.number]] + n.number];
+          const double value =
+              whole_row ? whole_row[n.number] : values[of_proton[strengths.block_of[n.number]] + n.number];
           if (value != 0) window.store<inside>(row, column + n.to, p.sign * n.sign * value, out);
         }
       }
