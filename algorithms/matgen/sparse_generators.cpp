@@ -11,8 +11,9 @@ namespace tessera::detail {
 namespace {
 
 constexpr std::array<SparseGeneratorKind, 18> kinds{{
-    {"shell", "NUCLEUS[:2M[:+|-]] or sd|pf|file:Z:N[:2M[:+|-]]",
-     "nuclear shell model in the m-scheme: 48Cr, or valence particles of a shell"},
+    {"shell", "NUCLEUS[:2M[:+|-]], sd|pf|file:Z:N[:2M[:+|-]] or nocore:NUCLEUS|Z:N:NMAX[:2M[:+|-]]",
+     "nuclear shell model in the m-scheme: 48Cr, valence particles of a shell, or all nucleons of 6Li with "
+     "up to NMAX quanta of a harmonic oscillator above the least"},
     {"heisenberg", "SITES[:open|periodic]", "Heisenberg chain of spins 1/2, Sz = 0"},
     {"heisenberg-ladder", "RUNGS[:open|periodic]", "Heisenberg ladder of two legs, Sz = 0"},
     {"hubbard", "SITES[:U[:open|periodic]]", "Hubbard chain at half filling (U = 4)"},

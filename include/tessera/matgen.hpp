@@ -89,13 +89,19 @@ std::span<const SparseGeneratorKind> sparse_generator_kinds() noexcept;
 /// What the kinds go by beside their arguments.
 struct SparseGeneratorOptions {
   std::uint64_t seed = 1;  ///< of random interactions
-  /// Of the shell model: random, pairing, pairing-quadrupole, or the path of an `.int` file (OXBASH, BIGSTICK) or an
-  /// `.snt` file (KSHELL).
+  /// Of the shell model: random, pairing, pairing-quadrupole, without a core also minnesota (the kinetic energy without
+  /// the centre of mass, and the Minnesota potential), or the path of an `.int` file (OXBASH, BIGSTICK) or an `.snt` file
+  /// (KSHELL).
   std::string interaction = "random";
   std::string orbits;  ///< path of the `.sps` file that belongs to an `.int` file
   /// Of the shell model, a truncation: by how much the sum of the weights w (`.sps`) of all nucleons' orbits may exceed
   /// its least. None: all states.
   std::optional<int> excitation = std::nullopt;
+  // Of a shell model without a core (`shell:nocore:...`).
+  double oscillator = 20;  ///< hbar omega of the basis, in MeV, > 0
+  /// beta >= 0: beta (H_cm - 3/2 hbar omega) is added, H_cm of the centre of mass in the oscillator.
+  double lawson = 0;
+  bool coulomb = false;  ///< e^2 / r between protons is added to the interaction minnesota
 };
 
 /// What is known exactly about a matrix's eigenvalues, counted with their multiplicity. The functions give at

@@ -41,6 +41,12 @@ struct ShellModelTexts {
 SparseGenerator make_shell_model(std::string_view kind, const SparseGeneratorOptions& options,
                                  const ShellModelTexts& texts);
 
+/// Rows that the matrix of make_shell_model has, counted from the orbits without listing states: for spaces of any size.
+/// Exact up to 2^53.
+/// @throws InvalidArgument and InputError as make_shell_model, for what the number depends on
+double shell_model_order(std::string_view kind, const SparseGeneratorOptions& options = {},
+                         const ShellModelTexts& texts = {});
+
 /// Whether a matrix is that of a shell model.
 bool is_shell_model(const SparseGenerator& generator) noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/matgen.hpp>
+#include <tessera/shell_model.hpp>
 
 #include "common.hpp"
 
@@ -55,15 +56,16 @@ nb::tuple make_density_system(const std::string& letter, const std::string& kind
 
 /// The entries of the lower triangle as (rows, columns, values, order), and the lowest eigenvalues that are known. The
 /// values are complex of a Hermitian matrix.
-nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known) {
+nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known,
+                        const std::string& interaction, const std::string& orbits,
+                        std::optional<int> excitation, double oscillator, double lawson, bool coulomb) {
   std::vector<Index> rows, columns;
   std::vector<double> values, lowest;
   std::vector<std::complex<double>> complex_values;
   Index n = 0;
   {
     const nb::gil_scoped_release without_python;
-    SparseGeneratorOptions options;
-    options.seed = seed;
+    const SparseGeneratorOptions options{seed, interaction, orbits, excitation, oscillator, lawson, coulomb};
     const SparseGenerator generator = make_sparse_generator(kind, options);
     if (generator.b) throw InvalidArgument("kind", kind, "a kind of one matrix");
     n = generator.a->order();
@@ -122,7 +124,17 @@ void bind_matgen(nb::module_& module) {
              nb::arg("occupation"), nb::arg("symmetry"), nb::arg("seed"));
   module.def("density_system", &make_density_system, nb::arg("letter"), nb::arg("kind"), nb::arg("molecules"),
              nb::arg("blocks"), nb::arg("gap").none(), nb::arg("seed"), nb::arg("threshold"));
-  module.def("sparse_matrix", &sparse_matrix, nb::arg("kind"), nb::arg("seed"), nb::arg("known"));
+  module.def("sparse_matrix", &sparse_matrix, nb::arg("kind"), nb::arg("seed"), nb::arg("known"),
+             nb::arg("interaction") = "random", nb::arg("orbits") = "", nb::arg("excitation") = nb::none(),
+             nb::arg("oscillator") = 20., nb::arg("lawson") = 0., nb::arg("coulomb") = false);
+  module.def(
+      "shell_model_order",
+      [](const std::string& kind, const std::string& interaction, const std::string& orbits,
+         std::optional<int> excitation) {
+        return shell_model_order(kind,
+                                 {.interaction = interaction, .orbits = orbits, .excitation = excitation});
+      },
+      nb::arg("kind"), nb::arg("interaction"), nb::arg("orbits"), nb::arg("excitation").none());
   module.def("dense_matrix", &dense_matrix, nb::arg("letter"), nb::arg("kind"), nb::arg("n"),
              nb::arg("seed"));
   module.def("dense_kinds", [] { return names_of(generator_kinds()); });

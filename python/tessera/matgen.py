@@ -14,7 +14,17 @@ from . import _core
 from ._arrays import letter_of
 from ._blocks import BlockMatrix
 
-__all__ = ["DensitySystem", "dense", "dense_kinds", "density_system", "sparse", "sparse_kinds", "system_kinds", "water"]
+__all__ = [
+    "DensitySystem",
+    "dense",
+    "dense_kinds",
+    "density_system",
+    "shell_model_order",
+    "sparse",
+    "sparse_kinds",
+    "system_kinds",
+    "water",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,17 +119,52 @@ def dense(kind: str, n: int, *, dtype: Any = np.float64, seed: int = 1) -> np.nd
     return _core.dense_matrix(letter_of(dtype), kind, n, seed)
 
 
-def sparse(kind: str, *, seed: int = 1) -> scipy.sparse.csr_matrix:
+def sparse(
+    kind: str,
+    *,
+    seed: int = 1,
+    interaction: str = "random",
+    orbits: str = "",
+    excitation: Optional[int] = None,
+    oscillator: float = 20.0,
+    lawson: float = 0.0,
+    coulomb: bool = False,
+) -> scipy.sparse.csr_matrix:
     """A sparse symmetric or complex Hermitian matrix of a kind of `sparse_kinds`, for example ``laplacian2d:30:20``.
+
+    Parameters
+    ----------
+    interaction
+        Of a shell model (``shell:...``): ``random``, ``pairing``, ``pairing-quadrupole``, without a core ``minnesota``,
+        or the path of an ``.int`` or ``.snt`` file.
+    orbits
+        Path of the ``.sps`` file that belongs to an ``.int`` file.
+    excitation
+        By how much the sum of all nucleons' weights may exceed its least; None: no truncation.
+    oscillator
+        Of a shell model without a core (``shell:nocore:...``): hbar omega of the basis, in MeV.
+    lawson
+        beta: beta (H_cm - 3/2 hbar omega) is added, without a core.
+    coulomb
+        Whether e^2 / r between protons is added to the interaction ``minnesota``.
 
     Returns
     -------
     scipy.sparse.csr_matrix, shape (n, n)
         Both triangles.
     """
-    rows, columns, values, n, _ = _core.sparse_matrix(kind, seed, 0)
+    rows, columns, values, n, _ = _core.sparse_matrix(
+        kind, seed, 0, interaction, orbits, excitation, oscillator, lawson, coulomb
+    )
     lower = scipy.sparse.csr_matrix((values, (rows, columns)), shape=(n, n))
     return (lower + scipy.sparse.tril(lower, -1).conj().T).tocsr()
+
+
+def shell_model_order(
+    kind: str, *, interaction: str = "random", orbits: str = "", excitation: Optional[int] = None
+) -> int:
+    """Rows of a shell model's matrix (``shell:nocore:12C:8``), counted without making anything; exact up to 2**53."""
+    return int(_core.shell_model_order(kind, interaction, orbits, excitation))
 
 
 def dense_kinds() -> dict[str, str]:

@@ -210,3 +210,21 @@ def test_not_finite(rng):
     with pytest.raises(np.linalg.LinAlgError) as caught:
         tessera.eigsh(lambda x: x * np.nan, 2, X=rng.standard_normal((60, 2)))
     assert caught.value.status.code == "not_finite"
+
+
+def test_a_nucleus_without_a_core():
+    assert tessera.matgen.shell_model_order("shell:nocore:12C:8") == 594496743
+    space = dict(interaction="minnesota", oscillator=12)
+    h = tessera.matgen.sparse("shell:nocore:2H:4", lawson=10, **space)
+    assert h.shape[0] == tessera.matgen.shell_model_order("shell:nocore:2H:4") == 116
+    energies = np.linalg.eigvalsh(h.toarray())
+    # The centre of mass costs 120 MeV a quantum, and leaves the deuteron where it is.
+    assert -2.203 < energies[0] < 0
+    plain = np.linalg.eigvalsh(tessera.matgen.sparse("shell:nocore:2H:4", **space).toarray())
+    assert abs(energies[0] - plain[0]) < 1e-9
+    assert np.sum(energies < 100) < np.sum(plain < 100)
+    protons = tessera.matgen.sparse("shell:nocore:2:0:2", coulomb=True, **space)
+    neutrons = tessera.matgen.sparse("shell:nocore:0:2:2", **space)
+    assert 0.1 < np.linalg.eigvalsh((protons - neutrons).toarray())[0] < 1.5
+    with pytest.raises(ValueError):
+        tessera.matgen.sparse("shell:nocore:2H:4", oscillator=-1)

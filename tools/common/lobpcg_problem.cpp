@@ -19,12 +19,12 @@ void validate(const SparseSource& source) {
   if (source.generate.empty() == source.matrix.empty())
     throw UsageError("--matrix", source.matrix, "stands beside --generate",
                      "either --matrix FILE or --generate KIND[:ARG]");
-  if (source.orbits.empty()) return;
+  if (source.shell_model_arguments.orbits.empty()) return;
   const std::string interaction = source.used_interaction();
-  const bool named =
-      interaction == "random" || interaction == "pairing" || interaction == "pairing-quadrupole";
+  const bool named = interaction == "random" || interaction == "pairing" ||
+                     interaction == "pairing-quadrupole" || interaction == "minnesota";
   if (named && !source.generate.starts_with("shell:file:"))
-    throw UsageError("--orbits", source.orbits, "is not possible",
+    throw UsageError("--orbits", source.shell_model_arguments.orbits, "is not possible",
                      fmt::format("--interaction FILE or --generate shell:file:... (the {} interaction of "
                                  "{} has its own orbits)",
                                  interaction, source.generate));

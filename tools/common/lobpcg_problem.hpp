@@ -14,6 +14,7 @@
 #include <tessera/sparse_matrix.hpp>
 
 #include "session.hpp"
+#include "shell_model_arguments.hpp"
 
 /// The sparse symmetric and Hermitian matrices for `tessera lobpcg` and `bench_spmm`.
 namespace tessera::program {
@@ -22,16 +23,17 @@ using namespace detail;
 /// A file, or a kind of test matrix; empty: not given.
 struct SparseSource {
   std::string matrix, overlap, generate;
-  std::string interaction, orbits;  ///< for the shell model
+  ShellModelArguments shell_model_arguments;
   std::uint64_t seed = 1;
-  Index excitation = -1;  ///< of the shell model; -1: not given
 
   const std::string& name() const { return matrix.empty() ? generate : matrix; }
   bool of_shell_model() const { return generate.starts_with("shell:"); }
   /// A matrix that CsbMatrix::save has written.
   bool saved() const { return matrix.ends_with(".h5"); }
   /// The interaction, or its default if none is given.
-  std::string used_interaction() const { return interaction.empty() ? "random" : interaction; }
+  std::string used_interaction() const {
+    return shell_model_arguments.interaction.empty() ? "random" : shell_model_arguments.interaction;
+  }
 };
 
 /// Checks that the given options can be combined. @throws UsageError

@@ -18,11 +18,15 @@ namespace tessera::program {
 using namespace detail;
 
 SparseGeneratorOptions generator_options(const SparseSource& source) {
+  const ShellModelArguments& arguments = source.shell_model_arguments;
   return {.seed = source.seed,
           .interaction = source.used_interaction(),
-          .orbits = source.orbits,
+          .orbits = arguments.orbits,
           .excitation =
-              source.excitation < 0 ? std::nullopt : std::optional(static_cast<int>(source.excitation))};
+              arguments.excitation < 0 ? std::nullopt : std::optional(static_cast<int>(arguments.excitation)),
+          .oscillator = arguments.oscillator,
+          .lawson = arguments.lawson,
+          .coulomb = arguments.coulomb};
 }
 
 namespace {
@@ -82,6 +86,11 @@ std::string description_of(const SparseSource& source, const SparseProblem& prob
   json["kind"] = source.generate;
   json["seed"] = options.seed;
   if (options.excitation) json["excitation"] = *options.excitation;
+  if (source.generate.starts_with("shell:nocore:")) {
+    json["oscillator"] = options.oscillator;
+    json["lawson"] = options.lawson;
+    json["coulomb"] = options.coulomb;
+  }
   json["interaction"] = options.interaction;
   if (names_file(options.interaction)) json["interaction_text"] = utf8_of_file(options.interaction);
   if (options.orbits.empty()) return json.dump();
@@ -104,6 +113,9 @@ void restore_shell_model(const std::string& path, SparseProblem& problem) {
     SparseGeneratorOptions options;
     options.seed = json.value("seed", std::uint64_t(1));
     if (json.contains("excitation")) options.excitation = json.at("excitation").get<int>();
+    options.oscillator = json.value("oscillator", options.oscillator);
+    options.lawson = json.value("lawson", options.lawson);
+    options.coulomb = json.value("coulomb", options.coulomb);
     options.interaction = optional_text("interaction").value_or("random");
     options.orbits = optional_text("orbits").value_or("");
     const ShellModelTexts texts{optional_text("interaction_text"), optional_text("orbits_text")};

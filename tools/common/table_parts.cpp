@@ -103,27 +103,43 @@ OptionEntry& add_type(OptionTable& table, char& type) {
                       "scalar type: single or double, real (s, d) or complex (c, z)");
 }
 
-void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits, Index& excitation,
-                     const std::string& generate) {
+void add_shell_model(OptionTable& table, ShellModelArguments& arguments, const std::string& generate) {
   const auto of_shell_model = [&generate] { return generate.starts_with("shell:"); };
   table
-      .text("--interaction", interaction, "NAME|FILE",
-            "of the shell model: random (with --seed), pairing, pairing-quadrupole, or a file .int or .snt")
+      .text(
+          "--interaction", arguments.interaction, "NAME|FILE",
+          "of the shell model: random (with --seed), pairing, pairing-quadrupole, without a core also "
+          "minnesota "
+          "(kinetic energy without the centre of mass, and the Minnesota potential), or a file .int or .snt")
       .by_default("random")
-      .suggests({"random", "pairing", "pairing-quadrupole"})
+      .suggests({"random", "pairing", "pairing-quadrupole", "minnesota"})
       .needs(of_shell_model, "--generate shell:...");
   table
-      .text("--orbits", orbits, "FILE",
+      .text("--orbits", arguments.orbits, "FILE",
             "the file .sps that belongs to --interaction FILE and to shell:file:...")
       .reads(FileFormat::text)
       .needs(of_shell_model, "--generate shell:...");
   table
-      .integer("--excitation", excitation, 0, 1000000,
+      .integer("--excitation", arguments.excitation, 0, 1000000,
                "truncation of the shell model: by how much the sum of all nucleons' weights (w of .sps; 2 n "
                "+ l of .snt) "
                "may exceed its least")
       .chosen("all states", -1)
       .needs(of_shell_model, "--generate shell:...");
+  const auto without_core = [&generate] { return generate.starts_with("shell:nocore:"); };
+  table
+      .real("--hw", arguments.oscillator, real_above_0(),
+            "hbar omega of the basis of shell:nocore:..., in MeV")
+      .shown_as("MEV")
+      .needs(without_core, "--generate shell:nocore:...");
+  table
+      .real("--lawson", arguments.lawson, real_from_0(),
+            "beta (H - 3/2 hbar omega) of the centre of mass is added to shell:nocore:..., H that of the "
+            "oscillator")
+      .shown_as("BETA")
+      .needs(without_core, "--generate shell:nocore:...");
+  table.flag("--coulomb", arguments.coulomb, "e^2 / r between protons is added to the interaction minnesota")
+      .needs([&arguments] { return arguments.interaction == "minnesota"; }, "--interaction minnesota");
 }
 
 void add_grid(OptionTable& table, GridOption& grid) {

@@ -7,6 +7,7 @@
 
 #include "common_options.hpp"
 #include "option_table.hpp"
+#include "shell_model_arguments.hpp"
 
 /// Options that several commands and benchmarks share, as rows of their tables.
 namespace tessera::program {
@@ -18,8 +19,7 @@ OptionEntry& add_precision(OptionTable& table, std::string name, char& precision
 OptionEntry& add_dense_generator(OptionTable& table, std::string& generate);
 /// --generate of sparse symmetric matrices
 OptionEntry& add_sparse_generator(OptionTable& table, std::string& generate);
-void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits, Index& excitation,
-                     const std::string& generate);
+void add_shell_model(OptionTable& table, ShellModelArguments& arguments, const std::string& generate);
 /// Tile and band sizes of the dense two-stage solver.
 void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width, Index& column_groups,
                bool& split_products);

@@ -34,7 +34,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 InvalidArgument named_by_option(const InvalidArgument& error) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 21> options{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 24> options{
       {{"count", "--k"},
        {"block", "--block"},
        {"basis", "--basis"},
@@ -42,6 +42,9 @@ InvalidArgument named_by_option(const InvalidArgument& error) {
        {"interaction", "--interaction"},
        {"orbits", "--orbits"},
        {"excitation", "--excitation"},
+       {"oscillator", "--hw"},
+       {"lawson", "--lawson"},
+       {"coulomb", "--coulomb"},
        {"shift", "--shift"},
        {"hamiltonian", "--hamiltonian"},
        {"overlap", "--overlap"},

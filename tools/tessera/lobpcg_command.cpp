@@ -18,6 +18,7 @@
 
 #include "eigen_output.hpp"
 #include "lobpcg_check.hpp"
+#include "lobpcg_dimension.hpp"
 #include "lobpcg_operator.hpp"
 #include "lobpcg_problem.hpp"
 #include "lobpcg_table.hpp"
@@ -78,10 +79,11 @@ class LobpcgRun {
     if (!options_.save_overlap.empty() && !rows_.b)
       throw UsageError("--save-overlap", options_.save_overlap, "is not possible", "a problem with B");
     set_solver();
+    product_free_ = is_product_free(options_, rows_, runtime_);
     require_room();
     CsbOptions cut{.groups = options_.nd, .progress = shown_share(session_)};
     const double begin = now();
-    if (is_product_free(options_, rows_, runtime_.size()))
+    if (product_free_)
       a_ = ProgramOperator<V, T>::without_matrix(runtime_, rows_.shell_model);
     else
       a_ = std::make_unique<ProgramOperator<V, T>>(runtime_, *rows_.a, cut);
@@ -129,8 +131,7 @@ class LobpcgRun {
       needed = lobpcg_memory(order / runtime_.size(), sized, rows_.b != nullptr, sizeof(T));
     if (rows_.of_shell_model() && options_.quantum_numbers)  // all vectors, in double, too
       needed += order * static_cast<double>(options_.k) * (single ? 12 : 8);
-    if (is_product_free(options_, rows_,
-                        runtime_.size()))  // the order of rows, the diagonal, and vectors in both orders
+    if (product_free_)  // the order of rows, the diagonal, and vectors in both orders
       needed += order * (16 + 2. * static_cast<double>(options_.k) * sizeof(T));
     if (options_.common.check != CheckPolicy::none) needed += check_memory(order, options_.k, sizeof(T));
     if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
@@ -198,7 +199,7 @@ class LobpcgRun {
   void describe() {
     LobpcgProgramOptions used = options_;
     used.common = session_.used_options();
-    if (source_.of_shell_model()) used.interaction = source_.used_interaction();
+    if (source_.of_shell_model()) used.shell_model.interaction = source_.used_interaction();
     used.tolerance = solve_.tolerance;
     used.method = method_name();
     used.block = sizes_.first;
@@ -475,6 +476,7 @@ class LobpcgRun {
   SparseProblem rows_;
   std::unique_ptr<ProgramOperator<V, T>> a_;
   std::unique_ptr<CsbMatrix<V, T>> b_;
+  bool product_free_ = false;
   double build_seconds_ = 0;
   std::vector<SavedFile> saved_;
   std::string preconditioner_name_;
@@ -509,6 +511,7 @@ int run_lobpcg(LobpcgProgramOptions& options) {
   option_table(options).require_formats();
   return in_session(options.common, [&](Session& session) {
     return naming_options([&] {
+      if (options.dimension) return tell_dimension(options, session);
       SparseProblem rows = load_problem(options, session);
       if (rows.a->hermitian() || (rows.b && rows.b->hermitian()))
         return run_in<std::complex<float>, std::complex<double>>(options, session, std::move(rows));

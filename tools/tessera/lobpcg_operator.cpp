@@ -3,12 +3,33 @@
 #include "lobpcg_operator.hpp"
 
 #include <tessera/codelets/sparse/csb_layout.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 #include "usage_error.hpp"
 
 namespace tessera::program {
 
-bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& problem, int ranks) {
+namespace {
+
+/// Whether the stored matrix takes less than half of a GPU's or the host's memory, by some of its rows.
+bool fits(const Runtime& runtime, const SymmetricRows& rows, char storage) {
+  constexpr Index samples = 100;
+  const Index n = rows.order(), count = std::min(n, samples);
+  std::vector<SparseEntry> entries;
+  for (Index k = 0; k < count; ++k) {
+    const Index row = count == n ? k : (2 * k + 1) * n / (2 * count);
+    rows.entries(row, row + 1, 0, row + 1, entries);
+  }
+  const double bytes = static_cast<double>(entries.size()) / static_cast<double>(count) *
+                       static_cast<double>(n) * (storage == 'f' ? 8 : 12);
+  const auto gpu = static_cast<double>(runtime.info().gpu_memory_bytes);
+  return bytes < 0.5 * (runtime.any_gpus() ? gpu : static_cast<double>(available_host_memory()));
+}
+
+}  // namespace
+
+bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& problem,
+                     const Runtime& runtime) {
   if (options.product == "stored") return false;
   const char* possible = nullptr;
   if (!problem.of_shell_model() || options.generate.empty())
@@ -25,8 +46,11 @@ bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& p
     possible = "stored, with --preconditioner fom";
   if (options.product == "free" && possible)
     throw UsageError("--product", "free", "is not possible", possible);
+  if (possible || options.product == "free") return !possible;
   // Over ranks a stored matrix needs parts of x alone on each, a product all of it.
-  return !possible && (options.product == "free" || ranks == 1);
+  if (runtime.size() > 1) return false;
+  // Without a core there are few nucleons in many states: products of a stored matrix are faster, if it fits.
+  return !options.generate.starts_with("shell:nocore:") || !fits(runtime, *problem.a, options.storage);
 }
 
 template <class V, class T>

@@ -16,7 +16,8 @@ namespace tessera::program {
 
 /// Whether A is applied without being stored, from the lists of a shell model's protons and neutrons.
 /// @throws UsageError where --product free is asked for and cannot be
-bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& problem, int ranks);
+bool is_product_free(const LobpcgProgramOptions& options, const SparseProblem& problem,
+                     const Runtime& runtime);
 
 /// A as a stored matrix, or as a product of two species.
 template <class V, class T>

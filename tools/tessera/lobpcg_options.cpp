@@ -24,7 +24,11 @@ void add_problem(OptionTable& table, LobpcgProgramOptions& options) {
       .reads(FileFormat::matrix_market_or_hdf5);
   table.text("--overlap", options.overlap, "FILE", "positive definite B of A x = lambda B x")
       .reads(FileFormat::matrix_market_or_hdf5);
-  add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
+  add_shell_model(table, options.shell_model, options.generate);
+  table
+      .flag("--dimension", options.dimension,
+            "tell how many rows the matrix of a shell model has, and make nothing: for spaces of any size")
+      .needs([&options] { return options.generate.starts_with("shell:"); }, "--generate shell:...");
   table.integer("--k", options.k, 1, 500,
                 "wanted eigenpairs, at most n / 5; more than 32 in groups, except with lanczos");
   table.flag("--largest", options.largest, "the largest eigenvalues").by_default("the smallest");
@@ -78,7 +82,8 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
   table.word(
       "--product", options.product, {"auto", "stored", "free"},
       "A as a stored matrix, or a shell model's applied from lists of its protons' and neutrons' states; "
-      "auto: free where it can be, on one rank");
+      "auto: free where it can be, on one rank, of spaces without a core where the matrix does not fit into "
+      "memory");
   add_precision(table, "--storage", options.storage,
                 "values of the matrix in float or double, of a complex one both parts");
   add_precision(table, "--vectors-type", options.vectors_type,
@@ -137,8 +142,7 @@ OptionTable option_table(LobpcgProgramOptions& options) {
 }
 
 SparseSource source_of(const LobpcgProgramOptions& options) {
-  return {options.matrix, options.overlap,     options.generate,  options.interaction,
-          options.orbits, options.common.seed, options.excitation};
+  return {options.matrix, options.overlap, options.generate, options.shell_model, options.common.seed};
 }
 
 bool is_plain(const LobpcgProgramOptions& options) {

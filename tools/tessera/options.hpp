@@ -14,6 +14,7 @@
 #include "batch_settings.hpp"
 #include "common_options.hpp"
 #include "option_table.hpp"
+#include "shell_model_arguments.hpp"
 
 /// The options of the commands. The parser rejects bad values before any work starts.
 namespace tessera::program {
@@ -100,8 +101,8 @@ struct DensityProgramOptions {
 struct LobpcgProgramOptions {
   CommonOptions common;
   std::string matrix, overlap, generate;
-  std::string interaction, orbits;  ///< for the shell model; empty: not given
-  Index excitation = -1;            ///< for the shell model; -1: not given
+  ShellModelArguments shell_model;
+  bool dimension = false;  ///< count the rows, and make no matrix
   Index k = 5, block = 0, basis = 0;
   double tolerance = 0;
   std::string method = "auto", norm = "backward", variant = "orthonormal", preconditioner = "auto";

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shell_levels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -57,6 +59,22 @@ std::string kshell_summary(const std::vector<double>& energies, const ShellModel
   return text + "\n";
 }
 
+/// All, or the twelve in which there are most nucleons.
+std::vector<std::size_t> orbits_to_show(const ShellModelStates& states) {
+  constexpr std::size_t most = 12;
+  std::vector<std::size_t> orbits(states.orbits.size());
+  std::iota(orbits.begin(), orbits.end(), std::size_t{0});
+  if (orbits.size() <= most) return orbits;
+  std::vector<double> nucleons(orbits.size(), 0.0);
+  for (const ShellModelState& state : states.states)
+    for (std::size_t a = 0; a < orbits.size(); ++a) nucleons[a] += state.protons[a] + state.neutrons[a];
+  std::stable_sort(orbits.begin(), orbits.end(),
+                   [&](std::size_t a, std::size_t b) { return nucleons[a] > nucleons[b]; });
+  orbits.resize(most);
+  std::sort(orbits.begin(), orbits.end());
+  return orbits;
+}
+
 }  // namespace
 
 std::string quantum_numbers(const ShellModelState& state) {
@@ -65,17 +83,23 @@ std::string quantum_numbers(const ShellModelState& state) {
 
 std::vector<std::pair<std::string, std::string>> occupation_lines(const ShellModelStates& states) {
   std::vector<std::pair<std::string, std::string>> lines;
+  const std::vector<std::size_t> orbits = orbits_to_show(states);
+  const bool others = orbits.size() < states.orbits.size();
   std::string heading = fmt::format("{:>4}  {:<8}", "", "");
-  for (const std::string& orbit : states.orbits) heading += fmt::format("{:>9}", orbit);
-  lines.emplace_back("occupations", heading);
+  for (const std::size_t orbit : orbits) heading += fmt::format("{:>9}", states.orbits[orbit]);
+  lines.emplace_back("occupations", heading + (others ? fmt::format("{:>9}", "others") : ""));
   for (std::size_t k = 0; k < states.states.size(); ++k) {
     const ShellModelState& state = states.states[k];
     for (const bool protons : {true, false}) {
       std::string line = fmt::format("{:>4}  {:<8}", protons ? fmt::format("{}", k + 1) : "",
                                      protons ? "protons" : "neutrons");
-      for (const double number : protons ? state.protons : state.neutrons)
-        line += fmt::format("{:>9.4f}", number);
-      lines.emplace_back("", line);
+      const std::vector<double>& numbers = protons ? state.protons : state.neutrons;
+      double left = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+      for (const std::size_t orbit : orbits) {
+        line += fmt::format("{:>9.4f}", numbers[orbit]);
+        left -= numbers[orbit];
+      }
+      lines.emplace_back("", line + (others ? fmt::format("{:>9.4f}", std::abs(left)) : ""));
     }
   }
   return lines;

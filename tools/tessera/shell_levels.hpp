@@ -16,7 +16,8 @@ namespace tessera::program {
 /// `J 2  T 0  +`: rounded to halves where they are that close, else with three decimals.
 std::string quantum_numbers(const ShellModelState& state);
 
-/// A table of the nucleons in each orbit, a line for each state and kind, with the lines' names.
+/// A table of the nucleons in each orbit (of many orbits in the twelve that have most, and in all others), a line for
+/// each state and kind, with the lines' names.
 std::vector<std::pair<std::string, std::string>> occupation_lines(const ShellModelStates& states);
 
 /// `orbits`, and for each state `j`, `t`, `parity` (1, -1; 0: a mixture), `protons` and `neutrons`.

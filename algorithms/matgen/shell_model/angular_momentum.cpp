@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 #include <tessera/algorithms/matgen/shell_model/angular_momentum.hpp>
 
@@ -62,6 +63,24 @@ double clebsch_gordan(int twice_j1, int twice_m1, int twice_j2, int twice_m2, in
       sum * std::sqrt(static_cast<Wide>(twice_j + 1) * triangle_coefficient(twice_j1, twice_j2, twice_j) *
                       factorial((twice_j + twice_m) / 2) * factorial((twice_j - twice_m) / 2) *
                       factorial(down1) * factorial(up1) * factorial(down2) * factorial(up2)));
+}
+
+ClebschGordanTable::ClebschGordanTable(const std::vector<int>& twice_j) {
+  const std::set<int> different(twice_j.begin(), twice_j.end());
+  j_values_ = static_cast<std::size_t>(*different.rbegin()) + 1;
+  first_state_.resize(j_values_);
+  for (const int j : different) {
+    first_state_[static_cast<std::size_t>(j)] = states_;
+    states_ += static_cast<std::size_t>(j) + 1;
+  }
+  values_.assign(states_ * states_ * j_values_, 0.0);
+  for (const int a : different)
+    for (const int b : different)
+      for (int m_a = -a; m_a <= a; m_a += 2)
+        for (int m_b = -b; m_b <= b; m_b += 2)
+          for (int j = std::abs(a - b); j <= a + b; j += 2)
+            values_[(state(a, m_a) * states_ + state(b, m_b)) * j_values_ + static_cast<std::size_t>(j / 2)] =
+                clebsch_gordan(a, m_a, b, m_b, j, m_a + m_b);
 }
 
 double six_j(int twice_a, int twice_b, int twice_c, int twice_d, int twice_e, int twice_f) noexcept {

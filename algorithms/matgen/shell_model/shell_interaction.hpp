@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <tessera/algorithms/matgen/shell_model/pair_table.hpp>
 
 /// Interactions of the nuclear shell model: one- and two-body, the same orbits for protons and neutrons;
 /// isospin-invariant, or with other elements for two protons, two neutrons, and a proton and a neutron. Source:
@@ -18,6 +22,8 @@ struct ShellOrbit {
 };
 
 enum class Nucleon { proton, neutron };
+
+class ClebschGordanTable;
 
 /// A two-body element <ab;J|V|cd;J>.
 struct CoupledElement {
@@ -34,13 +40,16 @@ struct MassDependence {
   double core, reference, exponent;
 };
 
+/// @throws InvalidArgument for no orbits, an orbit that cannot be (j = l +- 1/2), one given twice, or more than 768
+///         single-particle states
+void require_shell_orbits(const std::vector<ShellOrbit>& orbits);
+
 class ShellInteraction {
  public:
   /// No energies, no two-body elements.
-  /// @throws InvalidArgument for no orbits, an orbit that cannot be (j = l +- 1/2), one given twice, or more
-  /// than 62
-  ///         single-particle states
-  explicit ShellInteraction(std::vector<ShellOrbit> orbits);
+  /// @param max_pair_weight  two nucleons in orbits with a larger sum of weights have no elements
+  /// @throws InvalidArgument as require_shell_orbits; RuntimeError where the elements do not fit into memory
+  explicit ShellInteraction(std::vector<ShellOrbit> orbits, std::optional<int> max_pair_weight = {});
 
   const std::vector<ShellOrbit>& orbits() const noexcept { return orbits_; }
   /// All states, orbit after orbit, m ascending: the order of the bits of a Slater determinant.
@@ -58,6 +67,10 @@ class ShellInteraction {
 
   /// Whether angular momentum, isospin, parity and Pauli's principle allow <ab;JT|V|cd;JT>.
   bool allowed(int a, int b, int c, int d, int j, int t) const noexcept;
+  /// Calls visit(a, b, c, d, J, T) for each element that is allowed, with a <= b, c <= d and (a, b) not after
+  /// (c, d).
+  template <class Visit>
+  void for_each_element(const Visit& visit) const;
   /// The normalised antisymmetric element V_JT(ab;cd), for any order of the orbits; zero where it is not
   /// allowed.
   double element(int a, int b, int c, int d, int j, int t) const noexcept;
@@ -67,6 +80,14 @@ class ShellInteraction {
   /// From here on elements are those of two protons, two neutrons, and a proton and a neutron; all zero at first. Those
   /// with isospin do not count any more.
   void separate_nucleons();
+  /// The same, but with the values that the elements with isospin have. Nothing if nucleons are told apart already.
+  void tell_nucleons_apart();
+  /// Adds to an element of nucleons that are told apart, and to those that follow by symmetry: of two of one kind, or an
+  /// element V_JT(ab;cd) of all three kinds of pairs.
+  void add_like_element(Nucleon kind, const CoupledElement& at, double value);
+  void add_isospin_element(int a, int b, int c, int d, int j, int t, double value);
+  /// Whether elements of two nucleons in these orbits can be there.
+  bool has_pair(int a, int b) const noexcept { return sorted_.has(std::min(a, b), std::max(a, b)); }
   /// Whether angular momentum, parity and Pauli's principle allow an element of two nucleons of one kind, or (like
   /// = false) of a proton in a and c and a neutron in b and d.
   bool allowed(bool like, const CoupledElement& at) const noexcept;
@@ -89,22 +110,42 @@ class ShellInteraction {
                         const ShellState& l) const noexcept;
 
  private:
-  int pair(int a, int b) const noexcept;
   std::size_t position(int a, int b, int c, int d, int j, int t) const noexcept;
   /// (-1)^(ja + jb + J + T), the sign of V_JT(ba;cd) against V_JT(ab;cd).
   double exchange_sign(int a, int b, int j, int t) const noexcept;
   /// Sum over J of element(a, b, c, d, J) times the coupling coefficients.
+  void set_like(Nucleon kind, const CoupledElement& at, double value);
+  void set_unlike(const CoupledElement& at, double value);
   template <class Element>
   double coupled_sum(const ShellState& i, const ShellState& j, const ShellState& k, const ShellState& l,
                      const Element& element) const noexcept;
-  std::size_t separate_position(const CoupledElement& at) const noexcept;
 
   std::vector<ShellOrbit> orbits_;
+  std::optional<int> max_pair_weight_;
+  PairTable sorted_;   ///< of elements_
+  PairTable ordered_;  ///< of like_ and unlike_
+  std::shared_ptr<const ClebschGordanTable> couplings_;
   int largest_j_ = 0;             ///< of two particles
-  std::vector<double> elements_;  ///< V_JT(ab;cd) for a <= b and c <= d
-  /// Of nucleons that are told apart, for any a, b, c, d; else empty.
+  std::vector<double> elements_;  ///< V_JT(ab;cd) for a <= b and c <= d: all of T = 0, then all of T = 1
+  /// Of nucleons that are told apart, for any a, b, c, d, NaN where none is given; else empty.
   std::vector<double> like_[2], unlike_;
 };
+
+template <class Visit>
+void ShellInteraction::for_each_element(const Visit& visit) const {
+  const int orbits = static_cast<int>(orbits_.size());
+  for (int a = 0; a < orbits; ++a)
+    for (int b = a; b < orbits; ++b) {
+      if (!has_pair(a, b)) continue;
+      for (int c = a; c < orbits; ++c)
+        for (int d = c == a ? b : c; d < orbits; ++d) {
+          if (!has_pair(c, d)) continue;
+          for (int j = 0; j <= largest_j(); ++j)
+            for (int t = 0; t < 2; ++t)
+              if (allowed(a, b, c, d, j, t)) visit(a, b, c, d, j, t);
+        }
+    }
+}
 
 /// The sd shell (0d5/2, 1s1/2, 0d3/2) and the pf shell (0f7/2, 1p3/2, 0f5/2, 1p1/2).
 std::vector<ShellOrbit> sd_shell_orbits();
@@ -113,7 +154,8 @@ std::vector<ShellOrbit> pf_shell_orbits();
 /// The two-body random ensemble: V_JT(ab;cd) uniform in [-1, 1], times sqrt(2) where ab = cd; a function of
 /// the seed and the orbits' numbers. No energies. Source: J. B. French, S. S. M. Wong, Phys. Lett. B 33, 449
 /// (1970).
-ShellInteraction random_interaction(std::vector<ShellOrbit> orbits, std::uint64_t seed);
+ShellInteraction random_interaction(std::vector<ShellOrbit> orbits, std::uint64_t seed,
+                                    std::optional<int> max_pair_weight = {});
 
 /// -G P+ . P with the isovector pairs P+ = sum of c+ c+ over time-reversed states, J = 0 and T = 1, in
 /// degenerate orbits: V_01(aa;cc) = -G sqrt((ja + 1/2)(jc + 1/2)).

@@ -17,6 +17,9 @@ namespace tessera::detail {
 
 namespace {
 
+/// Those of the shells 2 n + l = 0 to 11 of an oscillator.
+constexpr int most_orbits = 78;
+
 bool is_comment(std::string_view word) noexcept {
   return word[0] == '!' || word[0] == '#';
 }
@@ -89,7 +92,7 @@ int read_head(WordLines& lines, ShellInteraction& interaction) {
 
 void require_possible(const WordLines& lines, const std::vector<ShellOrbit>& orbits) {
   try {
-    ShellInteraction check(orbits);
+    require_shell_orbits(orbits);
   } catch (const InvalidArgument& error) {
     lines.fail(fmt::format("{}, but expected: {}", error.value(), error.expected()));
   }
@@ -120,10 +123,10 @@ KshellOrbits read_kshell_orbits(WordLines& lines) {
   lines.require_next("the numbers of orbits of protons and neutrons");
   lines.require_words(4, "orbits of protons and of neutrons, protons and neutrons of the core");
   const int protons = lines.integer(0), neutrons = lines.integer(1);
-  if (protons < 1 || protons > 31 || neutrons != protons)
+  if (protons < 1 || protons > most_orbits || neutrons != protons)
     lines.fail(fmt::format(
-        "{} orbits of protons and {} of neutrons, but only equally many of both, 1 to 31, are known", protons,
-        neutrons));
+        "{} orbits of protons and {} of neutrons, but only equally many of both, 1 to {}, are known", protons,
+        neutrons, most_orbits));
   read.core = lines.integer(2) + lines.integer(3);
   if (read.core < 0) lines.fail("the core's mass is below 0");
   for (int k = 0; k < 2 * protons; ++k) {
@@ -228,7 +231,8 @@ std::vector<ShellOrbit> shell_orbits_of(const std::string& path, const FileText&
   lines.require_next("the number of orbits");
   lines.require_words(1, "the number of orbits");
   const int count = lines.integer(0);
-  if (count < 1 || count > 31) lines.fail(fmt::format("{} orbits, but 1 to 31 are possible", count));
+  if (count < 1 || count > most_orbits)
+    lines.fail(fmt::format("{} orbits, but 1 to {} are possible", count, most_orbits));
   std::vector<ShellOrbit> orbits;
   for (int k = 0; k < count; ++k) {
     lines.require_next(fmt::format("orbit {} of {}", k + 1, count));

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
+#include <tessera/algorithms/matgen/shell_model/shell_space_count.hpp>
 #include <tessera/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 namespace tessera::detail {
 
@@ -35,26 +37,36 @@ struct ShellModelRows::RowGroup {
 };
 
 ShellModelRows::ShellModelRows(ShellInteraction interaction, const ShellModelSpace& space)
-    : orbits_(interaction.orbits()), space_(space), operators_(interaction.states()) {
+    : orbits_(interaction.orbits()), space_(space), operators_(interaction, space.excitation.has_value()) {
   if (interaction.mass_dependence) {
     const MassDependence& mass = *interaction.mass_dependence;
     interaction.scale(std::pow(mass.reference / (mass.core + space.protons + space.neutrons), mass.exponent));
   }
   if (std::abs(space.parity) > 1)
     throw InvalidArgument("parity", std::to_string(space.parity), "1, -1, or 0 for both");
-  protons_ = std::make_shared<ShellNucleons>(interaction, operators_, Nucleon::proton, space.protons);
-  neutrons_ =
-      space.neutrons == space.protons && interaction.isospin_invariant()
-          ? protons_
-          : std::make_shared<ShellNucleons>(interaction, operators_, Nucleon::neutron, space.neutrons);
+  if (space.excitation && *space.excitation < 0)
+    throw InvalidArgument("excitation", std::to_string(*space.excitation), "0 or more");
+  std::optional<WeightLimits> limits;
+  if (space.excitation) {
+    pair_limit_ = max_pair_weight(orbits_, space);
+    limits = WeightLimits{*space.excitation, *pair_limit_};
+  }
+  protons_ = std::make_shared<ShellNucleons>(interaction, operators_, Nucleon::proton, space.protons, limits,
+                                             space.by_shells);
+  neutrons_ = space.neutrons == space.protons && interaction.isospin_invariant()
+                  ? protons_
+                  : std::make_shared<ShellNucleons>(interaction, operators_, Nucleon::neutron, space.neutrons,
+                                                    limits, space.by_shells);
   if ((space.protons + space.neutrons + space.twice_m) % 2 != 0)
     throw InvalidArgument("twice_m", std::to_string(space.twice_m),
                           "2M even for an even number of particles, odd for an odd one");
-  if (space.excitation && *space.excitation < 0)
-    throw InvalidArgument("excitation", std::to_string(*space.excitation), "0 or more");
   list_tiles();
   negligible_ = 1e-12 * interaction.magnitude();
-  list_field_strengths(interaction);
+  require_room_for_strengths();
+  for (int change = 0; change < operators_.changes(); ++change)
+    strengths_.push_back(strengths_of(interaction, change));
+  for (int s = 0; s < static_cast<int>(protons().states().size()); ++s)
+    stays_.push_back(operators_.number(s, s));
 }
 
 void ShellModelRows::list_tiles() {
@@ -62,22 +74,10 @@ void ShellModelRows::list_tiles() {
                       static_cast<std::size_t>(neutrons().configurations()),
                   -1);
   Index begin = 0;
-  const auto weights = [&](const ShellNucleons& nucleons) {
-    std::vector<int> all;
-    for (int c = 0; c < nucleons.configurations(); ++c) {
-      int weight = 0;
-      for (std::size_t a = 0; a < orbits_.size(); ++a)
-        weight += nucleons.occupations(c)[a] * orbits_[a].weight;
-      all.push_back(weight);
-    }
-    const int least = *std::min_element(all.begin(), all.end());
-    for (int& weight : all) weight -= least;
-    return all;
-  };
-  const std::vector<int> proton_weights = weights(protons()), neutron_weights = weights(neutrons());
   for (int p = 0; p < protons().configurations(); ++p)
     for (int n = 0; n < neutrons().configurations(); ++n) {
-      if (space_.excitation && proton_weights[p] + neutron_weights[n] > *space_.excitation) continue;
+      if (space_.excitation && protons().excitation(p) + neutrons().excitation(n) > *space_.excitation)
+        continue;
       const int parity = protons().odd_parity(p) == neutrons().odd_parity(n) ? 1 : -1;
       if (space_.parity != 0 && parity != space_.parity) continue;
       const Index tile_begin = begin;
@@ -93,8 +93,8 @@ void ShellModelRows::list_tiles() {
         groups_.resize(offset);
         continue;
       }
-      tile_of_[static_cast<std::size_t>(p * neutrons().configurations() + n)] =
-          static_cast<int>(tiles_.size());
+      tile_of_[static_cast<std::size_t>(p) * static_cast<std::size_t>(neutrons().configurations()) +
+               static_cast<std::size_t>(n)] = static_cast<int>(tiles_.size());
       tiles_.push_back({p, n, offset});
       tile_begins_.push_back(tile_begin);
     }
@@ -104,35 +104,69 @@ void ShellModelRows::list_tiles() {
   tile_begins_.push_back(begin);
 }
 
-void ShellModelRows::list_field_strengths(const ShellInteraction& interaction) {
-  const std::vector<ShellState> states = interaction.states();
-  strengths_.resize(static_cast<std::size_t>(operators_.changes()));
-  for (int change = 0; change < operators_.changes(); ++change)
+bool ShellModelRows::possible(int proton, int neutron) const noexcept {
+  if (space_.protons == 0 || space_.neutrons == 0) return false;
+  const std::vector<ShellState>& states = protons().states();
+  return !pair_limit_ ||
+         orbits_[states[proton].orbit].weight + orbits_[states[neutron].orbit].weight <= *pair_limit_;
+}
+
+void ShellModelRows::require_room_for_strengths() const {
+  double count = 0;
+  for (int change = 0; change < operators_.changes(); ++change) {
+    const auto& of_neutrons = operators_.members(operators_.opposite(change));
+    const auto& blocks = operators_.block_of(operators_.opposite(change));
     for (const auto& proton : operators_.members(change))
-      for (const auto& neutron : operators_.members(operators_.opposite(change))) {
-        const double v = interaction.unlike_element(states[proton.to], states[neutron.to],
-                                                    states[proton.from], states[neutron.from]);
-        strengths_[change].push_back(std::abs(v) > negligible_ ? v : 0);
+      for (std::size_t first = 0, last = 0; first < of_neutrons.size(); first = last) {
+        while (last < of_neutrons.size() && blocks[last] == blocks[first]) ++last;
+        if (possible(proton.to, of_neutrons[first].to) && possible(proton.from, of_neutrons[first].from))
+          count += static_cast<double>(last - first);
       }
-  const int none = operators_.no_change(), count = operators_.count(none);
-  const std::vector<double>& kept = strengths_[none];
-  const auto field = [&](const ShellNucleons& sources, bool protons_move) {
-    std::vector<double> all;
-    all.reserve(static_cast<std::size_t>(count) * sources.determinants());
-    for (int moved = 0; moved < count; ++moved)
-      for (std::uint32_t k = 0; k < sources.determinants(); ++k) {
-        double sum = 0;
-        for (std::size_t s = 0; s < states.size(); ++s)
-          if (sources.mask(k) >> s & 1) {
-            const int stays = operators_.number(static_cast<int>(s), static_cast<int>(s));
-            sum += protons_move ? kept[moved * count + stays] : kept[stays * count + moved];
-          }
-        all.push_back(sum);
+  }
+  require_host_memory("a list of the elements of a proton and a neutron", count * sizeof(double));
+}
+
+ShellModelRows::Strengths ShellModelRows::strengths_of(const ShellInteraction& interaction,
+                                                       int change) const {
+  const std::vector<ShellState>& states = protons().states();
+  const std::vector<OneBodyOperators::Operator>&of_protons = operators_.members(change),
+        &of_neutrons = operators_.members(operators_.opposite(change));
+  Strengths made;
+  made.blocks = operators_.blocks();
+  made.block_of = operators_.block_of(operators_.opposite(change)).data();
+  made.values.assign(of_neutrons.size(), 0.0);  // the row of all blocks that are left out
+  for (const auto& proton : of_protons) {
+    made.begins.resize(made.begins.size() + static_cast<std::size_t>(made.blocks), 0);
+    std::size_t* const row = &made.begins[made.begins.size() - static_cast<std::size_t>(made.blocks)];
+    for (std::size_t first = 0, last = 0; first < of_neutrons.size(); first = last) {
+      while (last < of_neutrons.size() && made.block_of[last] == made.block_of[first]) ++last;
+      if (!possible(proton.to, of_neutrons[first].to) || !possible(proton.from, of_neutrons[first].from))
+        continue;
+      row[made.block_of[first]] = made.values.size() - first;
+      for (std::size_t n = first; n < last; ++n) {
+        const double v = interaction.unlike_element(states[proton.to], states[of_neutrons[n].to],
+                                                    states[proton.from], states[of_neutrons[n].from]);
+        made.values.push_back(std::abs(v) > negligible_ ? v : 0);
       }
-    return all;
-  };
-  neutron_field_ = field(neutrons(), true);
-  proton_field_ = field(protons(), false);
+    }
+  }
+  return made;
+}
+
+double ShellModelRows::neutron_field(int proton_number, std::uint32_t neutron) const noexcept {
+  const Strengths& kept = strengths_[static_cast<std::size_t>(operators_.no_change())];
+  double sum = 0;
+  for (const int s : neutrons().occupied(neutron))
+    sum += kept.at(proton_number, stays_[static_cast<std::size_t>(s)]);
+  return sum;
+}
+
+double ShellModelRows::proton_field(int neutron_number, std::uint32_t proton) const noexcept {
+  const Strengths& kept = strengths_[static_cast<std::size_t>(operators_.no_change())];
+  double sum = 0;
+  for (const int s : protons().occupied(proton))
+    sum += kept.at(stays_[static_cast<std::size_t>(s)], neutron_number);
+  return sum;
 }
 
 std::optional<RowFamilies> ShellModelRows::families(Index row) const {
@@ -237,17 +271,19 @@ void ShellModelRows::add_both(const Window& window, const RowGroup& group, int p
     if (neutron_class < 0) continue;
     const int opposite = operators_.opposite(change);
     const Index begin = group_begin(to, proton_class), width = neutrons().at(neutron_class).count;
-    const double* strengths = strengths_[change].data();
-    const int columns = operators_.count(opposite);
+    const Strengths& strengths = strengths_[static_cast<std::size_t>(change)];
     for (std::uint32_t neutron = group.first; neutron < group.end; ++neutron) {
       const auto neutron_moves = neutrons().moves(group.neutron_class, neutron_near, opposite, neutron);
       if (neutron_moves.empty()) continue;
       const Index row = group.begin + neutron;
       for (const ShellNucleons::Move& p : proton_moves) {
-        const double* of_proton = strengths + p.number * columns;
+        const std::size_t* const of_proton = strengths.row(p.number);
+        const double* const values = strengths.values.data();
+        const double* const whole_row = strengths.blocks == 1 ? values + of_proton[0] : nullptr;
         const Index column = begin + p.to * width;
         for (const ShellNucleons::Move& n : neutron_moves) {
-          const double value = of_proton[n.number];
+          const double value =
+              whole_row ? whole_row[n.number] : values[of_proton[strengths.block_of[n.number]] + n.number];
           if (value != 0) window.store<inside>(row, column + n.to, p.sign * n.sign * value, out);
         }
       }
@@ -262,11 +298,8 @@ void ShellModelRows::add_diagonal(const Window& window, const RowGroup& group,
   for (std::uint32_t local = group.first; local < group.end; ++local) {
     const std::uint32_t neutron = neutrons().at(group.neutron_class).begin + local;
     double value = protons().energy(proton) + neutrons().energy(neutron);
-    for (const auto& kept : operators_.members(operators_.no_change()))
-      if (kept.to == kept.from && (protons().mask(proton) >> kept.to & 1) != 0)
-        value += neutron_field_[static_cast<std::size_t>(operators_.number(kept.to, kept.to)) *
-                                    neutrons().determinants() +
-                                neutron];
+    for (const int s : protons().occupied(proton))
+      value += neutron_field(stays_[static_cast<std::size_t>(s)], neutron);
     const Index row = group.begin + local;
     window.store<false>(row, row, value, out);
   }
@@ -284,10 +317,9 @@ void ShellModelRows::add_protons(const Window& window, const RowGroup& group, in
        protons().elements(group.proton_class, proton_number, group.proton)) {
     const Index column = begin + p.to * width;
     if (same_tile && p.to == group.proton) continue;  // the diagonal
-    const double* field = neutron_field_.data() +
-                          static_cast<std::size_t>(p.number) * neutrons().determinants() + neutrons_begin;
     for (std::uint32_t neutron = group.first; neutron < group.end; ++neutron) {
-      const double value = p.sign == 0 ? p.value : p.value + p.sign * field[neutron];
+      const double value =
+          p.sign == 0 ? p.value : p.value + p.sign * neutron_field(p.number, neutrons_begin + neutron);
       if (std::abs(value) > negligible_)
         window.store<inside>(group.begin + neutron, column + neutron, value, out);
     }
@@ -302,15 +334,13 @@ void ShellModelRows::add_neutrons(const Window& window, const RowGroup& group, i
   const bool same_tile = &to == &window.tile;
   const Index width = neutrons().at(target).count,
               column = group_begin(to, group.proton_class) + group.proton * width;
-  const std::size_t proton = protons().at(group.proton_class).begin + group.proton;
+  const std::uint32_t proton = protons().at(group.proton_class).begin + group.proton;
   for (std::uint32_t neutron = group.first; neutron < group.end; ++neutron)
     for (const ShellNucleons::Element& n :
          neutrons().elements(group.neutron_class, neutron_number, neutron)) {
       if (same_tile && n.to == neutron) continue;  // the diagonal
       double value = n.value;
-      if (n.sign != 0)
-        value +=
-            n.sign * proton_field_[static_cast<std::size_t>(n.number) * protons().determinants() + proton];
+      if (n.sign != 0) value += n.sign * proton_field(n.number, proton);
       if (std::abs(value) > negligible_)
         window.store<inside>(group.begin + neutron, column + n.to, value, out);
     }

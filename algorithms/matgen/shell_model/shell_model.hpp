@@ -17,6 +17,9 @@ struct ShellModelSpace {
   int parity = 0;         ///< 1 or -1; 0: both
   /// By how much the sum of the weights of all nucleons' orbits may exceed its least; none: no truncation.
   std::optional<int> excitation = std::nullopt;
+  /// Tiles are pairs of occupations of the major shells (all orbits of one weight, which have one parity), and not of
+  /// the orbits: for spaces of many orbits.
+  bool by_shells = false;
 };
 
 /// The Hamiltonian of the nuclear shell model in the m-scheme: all ways to put the nucleons into the orbits'
@@ -49,10 +52,9 @@ class ShellModelRows final : public SymmetricRows {
   const ShellNucleons& protons() const noexcept { return *protons_; }
   const ShellNucleons& neutrons() const noexcept { return *neutrons_; }
   const OneBodyOperators& operators() const noexcept { return operators_; }
-  /// <ij|V|kl> by the numbers of c+_i c_k (protons) and c+_j c_l (neutrons), row-major, for a change of the
-  /// protons' M.
-  const std::vector<double>& strengths(int change) const noexcept {
-    return strengths_[static_cast<std::size_t>(change)];
+  /// <ij|V|kl> by the numbers of c+_i c_k (protons) and c+_j c_l (neutrons), for a change of the protons' M.
+  double strength(int change, int protons, int neutrons) const noexcept {
+    return strengths_[static_cast<std::size_t>(change)].at(protons, neutrons);
   }
   /// The row of a proton and a neutron determinant, whose 2M and parity are those of the space.
   Index row_of(std::uint32_t proton, std::uint32_t neutron) const noexcept;
@@ -71,9 +73,29 @@ class ShellModelRows final : public SymmetricRows {
   };
   struct Window;
   struct RowGroup;
+  /// The strengths of one change. In a truncated space blocks of operators that no pair of nucleons needs are zero.
+  struct Strengths {
+    int blocks = 1;
+    const std::uint16_t* block_of = nullptr;  ///< of each operator of neutrons
+    /// By operator of protons and block of operators of neutrons: where number 0 of the row would be.
+    std::vector<std::size_t> begins;
+    std::vector<double> values;
+    const std::size_t* row(int protons) const noexcept {
+      return &begins[static_cast<std::size_t>(protons) * static_cast<std::size_t>(blocks)];
+    }
+    double at(int protons, int neutrons) const noexcept {
+      return values[row(protons)[block_of[neutrons]] + static_cast<std::size_t>(neutrons)];
+    }
+  };
 
   void list_tiles();
-  void list_field_strengths(const ShellInteraction& interaction);
+  void require_room_for_strengths() const;
+  /// Whether a proton and a neutron can be in these states together.
+  bool possible(int proton, int neutron) const noexcept;
+  Strengths strengths_of(const ShellInteraction& interaction, int change) const;
+  /// What a move of a proton that keeps M meets in the field of the neutrons, and the other way round.
+  double neutron_field(int proton_number, std::uint32_t neutron) const noexcept;
+  double proton_field(int neutron_number, std::uint32_t proton) const noexcept;
   template <bool inside>
   void add_tile(const Window& window, const ShellNucleons::Neighbour& proton_move, int proton_number,
                 const ShellNucleons::Neighbour& neutron_move, int neutron_number, const Tile& to,
@@ -102,10 +124,9 @@ class ShellModelRows final : public SymmetricRows {
   std::vector<Index> tile_begins_, groups_;
   std::vector<int> tile_of_;  ///< by proton and neutron configuration; -1: empty
   double negligible_ = 0;
-  std::vector<std::vector<double>> strengths_;  ///< strengths()
-  /// What operators that keep M meet in the field of the other kind: by the operator's number and the
-  /// determinant of the other kind.
-  std::vector<double> neutron_field_, proton_field_;
+  std::optional<int> pair_limit_;     ///< the largest sum of two nucleons' weights
+  std::vector<Strengths> strengths_;  ///< by change
+  std::vector<int> stays_;            ///< the numbers of c+_s c_s
 };
 
 }  // namespace tessera::detail

@@ -31,7 +31,9 @@ class Transfers {
       for (const OneBodyOperators::Operator& op : operators_.members(change)) {
         const ShellOrbit &to = rows.orbits()[static_cast<std::size_t>(states[op.to].orbit)],
                          &from = rows.orbits()[static_cast<std::size_t>(states[op.from].orbit)];
-        const std::tuple key{change, (to.l + from.l) % 2, truncated ? to.weight - from.weight : 0};
+        // Between two weights: most pairs of nucleons in high shells are beyond the truncation.
+        const std::tuple key{change, (to.l + from.l) % 2, truncated ? to.weight : 0,
+                             truncated ? from.weight : 0};
         const auto transfer = numbers_.try_emplace(key, static_cast<int>(members_.size())).first->second;
         if (transfer == static_cast<int>(members_.size())) members_.push_back({change, {}});
         place_[{change, operators_.number(op.to, op.from)}] = {
@@ -52,7 +54,7 @@ class Transfers {
 
  private:
   const OneBodyOperators& operators_;
-  std::map<std::tuple<int, int, int>, int> numbers_;
+  std::map<std::tuple<int, int, int, int>, int> numbers_;
   std::vector<Members> members_;
   std::map<std::pair<int, int>, Place> place_;
 };
@@ -64,18 +66,12 @@ struct NucleonSpecies {
   std::vector<std::uint32_t> determinants;  ///< of each state
 };
 
-std::vector<Quantum> quanta_of(const ShellModelRows& rows, const ShellNucleons& nucleons) {
-  std::vector<int> weights(static_cast<std::size_t>(nucleons.configurations()), 0);
-  if (rows.space().excitation)
-    for (int c = 0; c < nucleons.configurations(); ++c)
-      for (std::size_t a = 0; a < rows.orbits().size(); ++a)
-        weights[static_cast<std::size_t>(c)] += nucleons.occupations(c)[a] * rows.orbits()[a].weight;
-  const int least = *std::min_element(weights.begin(), weights.end());
+std::vector<Quantum> quanta_of(const ShellNucleons& nucleons) {
   std::vector<Quantum> all;
   for (std::uint32_t k = 0; k < nucleons.determinants(); ++k) {
     const ShellNucleons::Class& own = nucleons.class_of(k);
     all.push_back({own.twice_m, nucleons.odd_parity(own.configuration) ? 1 : 0,
-                   weights[static_cast<std::size_t>(own.configuration)] - least});
+                   nucleons.excitation(own.configuration)});
   }
   return all;
 }
@@ -103,15 +99,14 @@ void for_operators(const ShellModelRows& rows, const ShellNucleons& nucleons, st
         move(nucleons.at(to).begin + m.to, change, m.number, m.sign);
     }
   }
-  for (int s = 0; s < static_cast<int>(nucleons.states().size()); ++s)
-    if (nucleons.mask(determinant) >> s & 1)
-      move(determinant, operators.no_change(), operators.number(s, s), 1);
+  for (const int s : nucleons.occupied(determinant))
+    move(determinant, operators.no_change(), operators.number(s, s), 1);
 }
 
 NucleonSpecies species_of(const ShellModelRows& rows, const ShellNucleons& nucleons,
                           const Transfers& transfers) {
   NucleonSpecies made;
-  const std::vector<Quantum> quanta = quanta_of(rows, nucleons);
+  const std::vector<Quantum> quanta = quanta_of(nucleons);
   made.determinants.resize(quanta.size());
   for (std::uint32_t k = 0; k < quanta.size(); ++k) made.determinants[k] = k;
   std::stable_sort(made.determinants.begin(), made.determinants.end(),
@@ -143,14 +138,10 @@ NucleonSpecies species_of(const ShellModelRows& rows, const ShellNucleons& nucle
 /// The part of the strengths between two transfers; empty if all are zero.
 std::vector<double> strengths_of(const ShellModelRows& rows, const Transfers::Members& protons,
                                  const Transfers::Members& neutrons) {
-  const OneBodyOperators& operators = rows.operators();
-  const int opposite = operators.opposite(protons.change);
-  if (neutrons.change != opposite) return {};
-  const std::vector<double>& all = rows.strengths(protons.change);
+  if (neutrons.change != rows.operators().opposite(protons.change)) return {};
   std::vector<double> strengths;
   for (const int a : protons.numbers)
-    for (const int b : neutrons.numbers)
-      strengths.push_back(all[static_cast<std::size_t>(a) * operators.count(opposite) + b]);
+    for (const int b : neutrons.numbers) strengths.push_back(rows.strength(protons.change, a, b));
   if (std::all_of(strengths.begin(), strengths.end(), [](double v) { return v == 0; })) return {};
   return strengths;
 }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -29,14 +28,18 @@ class Ladder {
     const std::vector<ShellState>& states = nucleons.states();
     begins_.push_back(0);
     for (std::uint32_t k = 0; k < nucleons.determinants(); ++k) {
-      const std::uint64_t mask = nucleons.mask(k);
-      for (std::size_t low = 0; low + 1 < states.size(); ++low) {
-        if (states[low].orbit != states[low + 1].orbit) continue;
-        const std::uint64_t both = std::uint64_t{3} << low, from = std::uint64_t{up ? 1u : 2u} << low;
-        if ((mask & both) != from) continue;
-        const double j = orbits[static_cast<std::size_t>(states[low].orbit)].twice_j / 2.,
-                     m = states[low].twice_m / 2.;
-        steps_.push_back({nucleons.number_of(mask ^ both), std::sqrt(j * (j + 1) - m * (m + 1))});
+      const Determinant& mask = nucleons.mask(k);
+      for (const int from : nucleons.occupied(k)) {
+        const int to = up ? from + 1 : from - 1;
+        if (to < 0 || to == static_cast<int>(states.size()) || states[from].orbit != states[to].orbit ||
+            mask.has(to))
+          continue;
+        Determinant reached = mask;
+        reached.flip(from);
+        reached.flip(to);
+        const double j = orbits[static_cast<std::size_t>(states[from].orbit)].twice_j / 2.,
+                     m = std::min(states[from].twice_m, states[to].twice_m) / 2.;
+        steps_.push_back({nucleons.number_of(reached), std::sqrt(j * (j + 1) - m * (m + 1))});
       }
       begins_.push_back(steps_.size());
     }
@@ -77,17 +80,18 @@ class Squares {
     for (const Ladder::Step& up : neutron_up_.of(neutron))
       for (const Ladder::Step& down : neutron_down_.of(up.to))
         add_to(j_sums, rows_.row_of(proton, down.to), up.factor * down.factor);
-    const std::uint64_t p = rows_.protons().mask(proton), n = rows_.neutrons().mask(neutron);
-    add_to(t_sums, row, std::popcount(p & ~n));
+    const Determinant &p = rows_.protons().mask(proton), &n = rows_.neutrons().mask(neutron);
+    const Determinant protons_alone = p.without(n), neutrons_alone = n.without(p);
+    add_to(t_sums, row, protons_alone.count());
     // c+_pa c_na c+_nb c_pb = - (c+_pa c_pb) (c+_nb c_na).
-    for (std::uint64_t from = p & ~n; from != 0; from &= from - 1)
-      for (std::uint64_t to = n & ~p; to != 0; to &= to - 1) {
-        const int b = std::countr_zero(from), a = std::countr_zero(to);
-        std::uint64_t protons = p, neutrons = n;
+    protons_alone.for_each([&](int b) {
+      neutrons_alone.for_each([&](int a) {
+        Determinant protons = p, neutrons = n;
         const int sign = -move_nucleon(protons, a, b) * move_nucleon(neutrons, b, a);
         add_to(t_sums, rows_.row_of(rows_.protons().number_of(protons), rows_.neutrons().number_of(neutrons)),
                sign);
-      }
+      });
+    });
   }
 
  private:
@@ -127,35 +131,78 @@ std::string name_of(const ShellOrbit& orbit) {
                             : fmt::format("{}[l={}]{}/2", orbit.n, orbit.l, orbit.twice_j);
 }
 
-/// Of each part and vector: the squared length, and what Squares adds.
-std::vector<double> sums_of_parts(const Runtime& runtime, const ShellModelRows& rows,
-                                  const std::vector<ShellModelRows::Group>& groups,
-                                  const std::vector<Part>& parts, const double* x, Index count) {
-  std::vector<double> sums(parts.size() * static_cast<std::size_t>(3 * count), 0.0);
+/// The numbers of each part: the squared length of each vector, what Squares adds, and the squared lengths of those
+/// rows that have a proton (neutron) in an orbit, times their number.
+class PartSums {
+ public:
+  PartSums(std::size_t parts, std::size_t vectors, std::size_t orbits)
+      : vectors_(vectors), size_((3 + 2 * orbits) * vectors), orbits_(orbits), sums_(parts * size_, 0.0) {}
+  double* lengths(std::size_t part) noexcept { return sums_.data() + part * size_; }
+  double* j_squares(std::size_t part) noexcept { return lengths(part) + vectors_; }
+  double* t_squares(std::size_t part) noexcept { return lengths(part) + 2 * vectors_; }
+  double* protons(std::size_t part, std::size_t orbit) noexcept {
+    return lengths(part) + (3 + orbit) * vectors_;
+  }
+  double* neutrons(std::size_t part, std::size_t orbit) noexcept { return protons(part, orbits_ + orbit); }
+  std::vector<double>& all() noexcept { return sums_; }
+
+ private:
+  std::size_t vectors_, size_, orbits_;
+  std::vector<double> sums_;
+};
+
+/// Adds the rows of one part.
+void add_part(PartSums& sums, std::size_t number, const Part& part, const ShellModelRows::Group& group,
+              const ShellModelRows& rows, const Squares& squares, const double* x, Index count) {
+  const ShellNucleons::Class &protons = rows.protons().at(group.proton_class),
+                             &neutrons = rows.neutrons().at(group.neutron_class);
+  const auto vectors = static_cast<std::size_t>(count);
+  std::vector<double> of_proton(vectors), of_neutrons(neutrons.count * vectors, 0.0);
+  const auto add_orbits = [&](const ShellNucleons& nucleons, std::uint32_t determinant, const double* lengths,
+                              bool proton) {
+    for (const int s : nucleons.occupied(determinant)) {
+      const auto orbit = static_cast<std::size_t>(nucleons.states()[static_cast<std::size_t>(s)].orbit);
+      double* const to = proton ? sums.protons(number, orbit) : sums.neutrons(number, orbit);
+      for (std::size_t k = 0; k < vectors; ++k) to[k] += lengths[k];
+    }
+  };
+  double* const lengths = sums.lengths(number);
+  for (std::uint32_t p = part.first; p < part.end; ++p) {
+    std::fill(of_proton.begin(), of_proton.end(), 0.0);
+    for (std::uint32_t n = 0; n < neutrons.count; ++n) {
+      const Index row = group.begin + static_cast<Index>(p) * neutrons.count + n;
+      for (std::size_t k = 0; k < vectors; ++k) {
+        const double value = x[static_cast<std::size_t>(row) * vectors + k], square = value * value;
+        lengths[k] += square;
+        of_proton[k] += square;
+        of_neutrons[n * vectors + k] += square;
+      }
+      squares.add(row, protons.begin + p, neutrons.begin + n, sums.j_squares(number), sums.t_squares(number));
+    }
+    add_orbits(rows.protons(), protons.begin + p, of_proton.data(), true);
+  }
+  for (std::uint32_t n = 0; n < neutrons.count; ++n)
+    add_orbits(rows.neutrons(), neutrons.begin + n, &of_neutrons[n * vectors], false);
+}
+
+PartSums sums_of_parts(const Runtime& runtime, const ShellModelRows& rows,
+                       const std::vector<ShellModelRows::Group>& groups, const std::vector<Part>& parts,
+                       const double* x, Index count) {
+  PartSums sums(parts.size(), static_cast<std::size_t>(count), rows.orbits().size());
   const Squares squares(rows, x, count);
   const auto all = static_cast<Index>(parts.size()), ranks = static_cast<Index>(runtime.size());
   parallel_for(host_threads(runtime), (all - runtime.rank() + ranks - 1) / ranks, [&](Index i, int) {
     const auto number = static_cast<std::size_t>(runtime.rank() + i * ranks);
-    const Part& part = parts[number];
-    const ShellModelRows::Group& group = groups[part.group];
-    const ShellNucleons::Class &protons = rows.protons().at(group.proton_class),
-                               &neutrons = rows.neutrons().at(group.neutron_class);
-    double* const lengths = sums.data() + number * static_cast<std::size_t>(3 * count);
-    for (std::uint32_t p = part.first; p < part.end; ++p)
-      for (std::uint32_t n = 0; n < neutrons.count; ++n) {
-        const Index row = group.begin + static_cast<Index>(p) * neutrons.count + n;
-        for (Index k = 0; k < count; ++k) lengths[k] += x[row * count + k] * x[row * count + k];
-        squares.add(row, protons.begin + p, neutrons.begin + n, lengths + count, lengths + 2 * count);
-      }
+    add_part(sums, number, parts[number], groups[parts[number].group], rows, squares, x, count);
   });
-  runtime.all_reduce_sum(sums.data(), static_cast<Index>(sums.size()));
+  runtime.all_reduce_sum(sums.all().data(), static_cast<Index>(sums.all().size()));
   return sums;
 }
 
 ShellModelStates states_of(const Runtime& runtime, const ShellModelRows& rows, const double* x, Index count) {
   const std::vector<ShellModelRows::Group> groups = rows.groups();
   const std::vector<Part> parts = parts_of(rows, groups);
-  const std::vector<double> sums = sums_of_parts(runtime, rows, groups, parts, x, count);
+  PartSums sums = sums_of_parts(runtime, rows, groups, parts, x, count);
   const std::size_t orbits = rows.orbits().size();
   ShellModelStates result;
   for (const ShellOrbit& orbit : rows.orbits()) result.orbits.push_back(name_of(orbit));
@@ -166,17 +213,16 @@ ShellModelStates states_of(const Runtime& runtime, const ShellModelRows& rows, c
     state.neutrons.assign(orbits, 0.0);
     double length = 0, odd = 0, j_square = 0, t_square = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const double* const part = sums.data() + i * static_cast<std::size_t>(3 * count) + k;
       const ShellModelRows::Group& group = groups[parts[i].group];
       const int p = rows.protons().at(group.proton_class).configuration,
                 n = rows.neutrons().at(group.neutron_class).configuration;
-      length += part[0];
-      j_square += part[count];
-      t_square += part[2 * count];
-      if (rows.protons().odd_parity(p) != rows.neutrons().odd_parity(n)) odd += part[0];
+      length += sums.lengths(i)[k];
+      j_square += sums.j_squares(i)[k];
+      t_square += sums.t_squares(i)[k];
+      if (rows.protons().odd_parity(p) != rows.neutrons().odd_parity(n)) odd += sums.lengths(i)[k];
       for (std::size_t a = 0; a < orbits; ++a) {
-        state.protons[a] += part[0] * rows.protons().occupations(p)[a];
-        state.neutrons[a] += part[0] * rows.neutrons().occupations(n)[a];
+        state.protons[a] += sums.protons(i, a)[k];
+        state.neutrons[a] += sums.neutrons(i, a)[k];
       }
     }
     state.j = of_square(m * (m + 1) + j_square / length);

@@ -173,16 +173,21 @@ TEST(ShellModelTruncation, IsASubmatrix) {
   const ShellInteraction h = random_interaction(orbits, 2);
   const ShellModelRows whole(h, {2, 2, 0});
   const Matrix<double> all = dense(whole);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Index> row_of;
+  using Determinants = std::pair<Determinant, Determinant>;
+  const auto determinants = [](const ShellModelRows& rows, Index row) {
+    const RowFamilies families = *rows.families(row);
+    return Determinants(rows.protons().mask(families.first), rows.neutrons().mask(families.second));
+  };
+  std::map<Determinants, Index> row_of;
   std::map<int, Index> by_excitation;  // rows
   for (Index row = 0; row < whole.order(); ++row) {
     const RowFamilies families = *whole.families(row);
-    row_of[{families.first, families.second}] = row;
+    row_of[determinants(whole, row)] = row;
     int excited = 0;
     for (const auto& [nucleons, determinant] :
          {std::pair(&whole.protons(), families.first), {&whole.neutrons(), families.second}})
       for (std::size_t s = 0; s < nucleons->states().size(); ++s)
-        if (nucleons->mask(determinant) >> s & 1) excited += nucleons->states()[s].orbit == 1;
+        if (nucleons->mask(determinant).has(static_cast<int>(s))) excited += nucleons->states()[s].orbit == 1;
     ++by_excitation[excited];
   }
   Index order = 0;
@@ -193,7 +198,7 @@ TEST(ShellModelTruncation, IsASubmatrix) {
     std::vector<Index> rows;
     for (Index row = 0; row < order; ++row) {
       const RowFamilies families = *part.families(row);
-      rows.push_back(row_of.at({families.first, families.second}));
+      rows.push_back(row_of.at(determinants(part, row)));
       EXPECT_EQ(part.row_of(families.first, families.second), row);
     }
     const Matrix<double> found = dense(part);

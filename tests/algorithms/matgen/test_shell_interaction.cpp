@@ -99,9 +99,15 @@ TEST(ShellInteraction, ImpossibleOrbitsAreRefused) {
                                                                                     {{0, 2, 7}},
                                                                                     {{0, 2, 4}},
                                                                                     {{0, 2, 5}, {0, 2, 5}},
-                                                                                    {{0, 30, 61}, {0, 1, 1}},
+                                                                                    {{0, 31, 63}},
                                                                                     {{0, 1 << 20, 1}}})
     expect_refused("orbits", [&] { ShellInteraction h(orbits); });
+  // 31 orbits of 24 states are 744 in all, and 24 more 768.
+  std::vector<ShellOrbit> many;
+  for (int n = 0; n < 32; ++n) many.push_back({n, 11, 23});
+  EXPECT_EQ(ShellInteraction(many).states().size(), 768U);
+  many.push_back({0, 0, 1});
+  expect_refused("orbits", [&] { ShellInteraction h(many); });
 }
 
 class ShellFiles : public ::testing::Test {

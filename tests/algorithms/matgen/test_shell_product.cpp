@@ -5,7 +5,8 @@
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
+#include <tessera/algorithms/matgen/shell_model/no_core.hpp>
+#include <tessera/algorithms/matgen/shell_model/shell_space_count.hpp>
 #include <tessera/shell_model.hpp>
 
 #include "sparse_rows_checks.hpp"
@@ -98,6 +99,15 @@ TEST_F(ShellProduct, OfTruncatedSpaces) {
           if (parity == 0 || excitation > 1)
             compare(runtime(), random_interaction(orbits, 1),
                     {protons, neutrons, (protons + neutrons) % 2, parity, excitation}, storage);
+}
+
+TEST_F(ShellProduct, OfSpacesWithoutACore) {
+  for (const SpeciesStorage storage : {SpeciesStorage::automatic, SpeciesStorage::sparse})
+    for (const auto& [protons, neutrons, nmax] : {std::tuple{2, 2, 3}, {3, 2, 2}, {1, 2, 4}, {0, 2, 3}}) {
+      const ShellModelSpace space = no_core_space(protons, neutrons, nmax, (protons + neutrons) % 2);
+      const auto orbits = oscillator_orbits(highest_shell(protons, neutrons, nmax));
+      compare(runtime(), random_interaction(orbits, 5, max_pair_weight(orbits, space)), space, storage);
+    }
 }
 
 /// One spin's electrons of an open Hubbard chain: all states with `electrons` bits, ascending.

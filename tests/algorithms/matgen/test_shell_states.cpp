@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/support/runtime_test.hpp>
 
+#include <tessera/algorithms/matgen/shell_model/no_core.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
 #include "shell_states_checks.hpp"
@@ -25,6 +26,9 @@ TEST_F(ShellStates, OfRandomVectors) {
     for (const auto& [protons, neutrons] : {std::pair{2, 3}, {1, 4}, {3, 3}, {5, 2}})
       check_states<double>(runtime(), two_parities, {protons, neutrons, (protons + neutrons) % 2, parity});
   check_states<double>(runtime(), sd_shell_orbits(), {2, 3, 1, 0});
+  for (const auto& [protons, neutrons, nmax] : {std::tuple{2, 2, 2}, {3, 2, 1}, {1, 2, 4}})
+    check_states<double>(runtime(), oscillator_orbits(highest_shell(protons, neutrons, nmax)),
+                         no_core_space(protons, neutrons, nmax, (protons + neutrons) % 2));
 }
 
 /// Eigenstates of an interaction that is invariant have J >= |M| and T >= |T_z|, halves of integers.

@@ -180,6 +180,36 @@ TEST_F(LobpcgProgram, TakesInteractionsOfKshellAndTruncates) {
   expect_refused(shell + "--orbits " + interaction, "--orbits");
 }
 
+TEST_F(LobpcgProgram, SolvesNucleiWithoutACore) {
+  // The deuteron of the Minnesota potential in a small basis: J = 1, T = 0, whatever the centre of mass does; both products.
+  const std::string deuteron = "lobpcg --generate shell:nocore:2H:4 --interaction minnesota --hw 12 --k 2 ";
+  std::vector<double> energies;
+  for (const char* more : {"--product free", "--lawson 10", "--lawson 10 --product free"}) {
+    const Json json = record(deuteron + more);
+    EXPECT_TRUE(passed(json)) << more;
+    EXPECT_EQ(json["options"]["n"], 116);
+    energies.push_back(result(json)["values"][0].get<double>());
+    EXPECT_NEAR(energies.back(), energies.front(), 1e-7);
+  }
+  const Json json = record(deuteron + "--lawson 10 --levels " + path("deuteron.res"));
+  EXPECT_EQ(json["options"]["product"], "stored");
+  const Json state = result(json)["shell_model"]["states"][0];
+  EXPECT_NEAR(state["j"].get<double>(), 1, 1e-6);
+  EXPECT_NEAR(state["t"].get<double>(), 0, 1e-6);
+  EXPECT_EQ(state["parity"], 1);
+  EXPECT_TRUE(fs::exists(path("deuteron.res")));
+  EXPECT_GT(energies[0], -2.203);
+  EXPECT_LT(energies[0], 0);
+  // Spaces of any size are counted.
+  const Json counted = record("lobpcg --generate shell:nocore:12C:8 --dimension");
+  EXPECT_EQ(counted["options"]["n"], 594496743.);
+  EXPECT_TRUE(counted["runs"].empty());
+  expect_refused("lobpcg --generate shell:nocore:4He:2 --excitation 2", "--excitation");
+  expect_refused("lobpcg --generate shell:nocore:4He:20", "--generate");
+  expect_refused("lobpcg --generate shell:nocore:4He:2 --hw 0", "--hw");
+  expect_refused("lobpcg --generate shell:24Mg --interaction minnesota", "--interaction");
+}
+
 TEST_F(LobpcgProgram, OutputsThatCannotBeWrittenAreRefusedBeforeTheSolve) {
   // expect_refused also checks that stdout is empty, so the table of iterations must not have
   // begun.

@@ -42,6 +42,16 @@ class SavedMatrixProgram : public Program {
   }
 };
 
+/// Without a core a saved matrix keeps hbar omega, the Lawson term and Coulomb's.
+TEST_F(SavedMatrixProgram, ShellModelWithoutACore) {
+  const Json first = record(
+      "lobpcg --generate shell:nocore:3He:2 --interaction minnesota --hw 15 --lawson 3 --coulomb "
+      "--k 2 --tol 1e-9 --save-matrix " +
+      path("m.h5"));
+  EXPECT_TRUE(passed(first));
+  expect_same_states(first, record("lobpcg " + path("m.h5") + " --k 2 --tol 1e-9"), 1e-7);
+}
+
 /// The files of the interaction may be gone: energies, J, T, parity, occupations and levels are the same.
 TEST_F(SavedMatrixProgram, ShellModel) {
   const std::string saved = path("m.h5"), tail = " --k 2 --tol 1e-9 --levels ";

@@ -96,7 +96,7 @@ class SpmmRunner {
   void describe() {
     SpmmBenchOptions used = options_;
     used.common = session_.used_options();
-    if (source_.of_shell_model()) used.interaction = source_.used_interaction();
+    if (source_.of_shell_model()) used.shell_model.interaction = source_.used_interaction();
     used.nd = a_->groups();
     used.segments = a_->segments()->count();
     Json& json = report_.options;

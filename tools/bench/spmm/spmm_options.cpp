@@ -19,7 +19,7 @@ OptionTable option_table(SpmmBenchOptions& options) {
             "symmetric or Hermitian matrix, Matrix Market, may be gzipped, or saved by tessera lobpcg (.h5)")
       .at_place("FILE")
       .reads(FileFormat::matrix_market_or_hdf5);
-  add_shell_model(table, options.interaction, options.orbits, options.excitation, options.generate);
+  add_shell_model(table, options.shell_model, options.generate);
   table.integer("--columns", options.columns, 1, 32, "vectors");
   add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
   table.choice("--type", options.type, {{"s", 's'}, {"d", 'd'}},
@@ -56,8 +56,7 @@ OptionTable option_table(SpmmBenchOptions& options) {
 }
 
 SparseSource source_of(const SpmmBenchOptions& options) {
-  return {options.matrix,    {}, options.generate, options.interaction, options.orbits, options.common.seed,
-          options.excitation};
+  return {options.matrix, {}, options.generate, options.shell_model, options.common.seed};
 }
 
 void validate(const SpmmBenchOptions& options) {

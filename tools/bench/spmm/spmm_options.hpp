@@ -7,15 +7,15 @@
 
 #include "common_options.hpp"
 #include "option_table.hpp"
+#include "shell_model_arguments.hpp"
 
 /// `bench_spmm`: products of a half-stored sparse symmetric matrix with blocks of vectors.
 namespace tessera::program {
 
 struct SpmmBenchOptions {
   CommonOptions common;
-  std::string matrix, generate;     ///< a file, or a kind of test matrix
-  std::string interaction, orbits;  ///< for the shell model; empty: not given
-  Index excitation = -1;            ///< for the shell model; -1: not given
+  std::string matrix, generate;  ///< a file, or a kind of test matrix
+  ShellModelArguments shell_model;
   Index columns = 8;
   char storage = 'd', type = 'd';  ///< of the matrix's values (f, d), and of the vectors (s, d)
   Index nd = 0, segments = 0;      ///< groups of rows, and segments of each group
