@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/lobpcg/checkpoint_file.hpp>
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
@@ -242,7 +243,9 @@ std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions&
   return argument_hash(options.count, options.method, options.block, options.basis, options.end,
                        options.tolerance, options.norm, options.variant, options.iterations, options.lock,
                        options.seed, problem.constraint_count, problem.guess_count, problem.b == nullptr,
-                       problem.preconditioner == nullptr, options.monitor == nullptr);
+                       problem.preconditioner == nullptr, options.monitor == nullptr,
+                       options.checkpoint.path.empty(), options.checkpoint.iterations,
+                       options.checkpoint.seconds, options.resume.empty());
 }
 
 template <class T>
@@ -252,6 +255,9 @@ LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& pr
   check_problem(runtime, problem);
   resolve(runtime, problem, resolved);
   require_vectors(runtime, problem, resolved);
+  check_checkpoint(runtime, resolved.checkpoint);
+  require(resolved.resume.empty() || problem.guess_count == 0, "guess_count",
+          fmt::format("{}", problem.guess_count), "0 with a checkpoint to go on from, which has the start vectors");
   return resolved;
 }
 

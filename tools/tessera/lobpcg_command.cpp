@@ -19,6 +19,7 @@
 #include "lobpcg_check.hpp"
 #include "lobpcg_operator.hpp"
 #include "lobpcg_problem.hpp"
+#include "lobpcg_report.hpp"
 #include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
@@ -43,28 +44,6 @@ LobpcgNorm norm_of(const std::string& name) {
   return name == "backward"   ? LobpcgNorm::backward
          : name == "relative" ? LobpcgNorm::relative
                               : LobpcgNorm::absolute;
-}
-
-/// Shares of multiplications, preconditioner, dense computations and waiting in the total time, in
-/// percent.
-std::string shares(const LobpcgStep& step) {
-  const double whole = std::max(step.seconds, 1e-12) / 100;
-  return fmt::format("{:>5.0f}{:>6.0f}{:>6.0f}{:>6.0f}", step.multiply_seconds / whole,
-                     step.preconditioner_seconds / whole, step.dense_seconds / whole,
-                     step.waiting_seconds / whole);
-}
-
-/// Prints one row of the table of iterations, and the heading before the first row.
-void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
-  if (step.iteration == 0)
-    say(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
-        "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
-  std::string values;
-  for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
-    values += fmt::format("{:<14.8g}", step.values[j]);
-  say(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged, step.largest_residual,
-      values, step.seconds, shares(step));
-  std::fflush(to);
 }
 
 /// One run of `tessera lobpcg` with matrix values of type V and vectors of type T.
@@ -109,6 +88,8 @@ class LobpcgRun {
     if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
     if (!options_.save_overlap.empty()) save("overlap", options_.save_overlap, *b_, options_.overlap);
     problem_.a = &a_->get();
+    // Vectors of the two have their rows in different orders.
+    solve_.checkpoint.label = a_->stored() ? "--product stored" : "--product free";
     choose_method();
     problem_.b = b_.get();
   }
@@ -126,6 +107,11 @@ class LobpcgRun {
     solve_.variant = options_.variant == "basic" ? LobpcgVariant::basic : LobpcgVariant::orthonormal;
     solve_.iterations = options_.iterations;
     solve_.seed = options_.common.seed;
+    solve_.resume = options_.resume;
+    if (!options_.checkpoint.empty())
+      solve_.checkpoint = {.path = options_.checkpoint,
+                           .iterations = options_.checkpoint_iterations,
+                           .seconds = options_.checkpoint_seconds};
   }
 
   void save(const char* what, const std::string& file, const CsbMatrix<V, T>& matrix,
@@ -256,10 +242,12 @@ class LobpcgRun {
     const bool shown = !options_.common.quiet && timed;
     std::FILE* const to = options_.common.json_alone() ? stderr : stdout;
     LobpcgOptions solve = solve_;
+    bool table_begun = false;
     if (shown) {
       session_.progress().done();
       solve.monitor = [&](const LobpcgStep& step) {
-        if (runtime_.rank() == 0) print_step(to, step, static_cast<std::size_t>(options_.k));
+        if (runtime_.rank() == 0) print_step(to, step, static_cast<std::size_t>(options_.k), !table_begun);
+        table_begun = true;
         return true;
       };
     }
@@ -268,7 +256,7 @@ class LobpcgRun {
     RunRecord run = session_.end_run(result.statistics);
     if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
     result.vectors = a_->by_rows(std::move(result.vectors), static_cast<Index>(result.values.size()));
-    set_stages(run, result);
+    set_stages(run, result.history);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
     std::vector<double> reference;
@@ -334,26 +322,6 @@ class LobpcgRun {
                      values.end());
   }
 
-  /// Replaces the stages' times by the times of each kind of work on this rank, from the solver's
-  /// last step. The task counts of the stages are kept.
-  static void set_stages(RunRecord& run, const LobpcgResult<T>& result) {
-    if (result.history.empty()) return;
-    const std::vector<StageRecord> counted = std::exchange(run.stages, {});
-    const LobpcgStep& last = result.history.back();
-    const auto add = [&](const char* name, double seconds) {
-      const auto known = std::find_if(counted.begin(), counted.end(),
-                                      [&](const StageRecord& stage) { return stage.name == name; });
-      StageRecord stage = known == counted.end() ? StageRecord{} : *known;
-      stage.name = name;
-      stage.seconds = seconds;
-      run.stages.push_back(stage);
-    };
-    add("multiply", last.multiply_seconds);
-    add("preconditioner", last.preconditioner_seconds);
-    add("dense", last.dense_seconds);
-    add("waiting", last.waiting_seconds);
-  }
-
   /// The vectors of X; of pairs in groups those of the block.
   Index block_of() const { return std::max(sizes_.first, options_.k <= 32 ? options_.k : 0); }
 
@@ -375,19 +343,13 @@ class LobpcgRun {
     if (chebyshev_)
       json["preconditioner_multiplications"] = {{"calls", chebyshev_->multiplications()},
                                                 {"columns", chebyshev_->columns_multiplied()}};
-    json["history"] = Json::array();
-    for (const LobpcgStep& step : result.history)
-      json["history"].push_back({{"iteration", step.iteration},
-                                 {"converged", step.converged},
-                                 {"active", step.active},
-                                 {"largest_residual", step.largest_residual},
-                                 {"values", step.values},
-                                 {"residuals", step.residuals},
-                                 {"seconds", step.seconds},
-                                 {"multiply", step.multiply_seconds},
-                                 {"preconditioner", step.preconditioner_seconds},
-                                 {"dense", step.dense_seconds},
-                                 {"waiting", step.waiting_seconds}});
+    json["history"] = history_json(result.history);
+    if (!options_.resume.empty()) json["iterations_before"] = result.iterations_before;
+    if (!options_.checkpoint.empty()) {
+      json["checkpoints"] = result.checkpoints;
+      json["checkpoint_failure"] =
+          result.checkpoint_failure.empty() ? Json() : Json(result.checkpoint_failure);
+    }
     return json;
   }
 
@@ -409,6 +371,14 @@ class LobpcgRun {
     if (chebyshev_)
       lines.emplace_back("", fmt::format("and {} products with {} columns in the preconditioner",
                                          chebyshev_->multiplications(), chebyshev_->columns_multiplied()));
+    if (!options_.resume.empty())
+      lines.emplace_back(
+          "", fmt::format("{} iterations of these before {}", result.iterations_before, options_.resume));
+    if (!options_.checkpoint.empty())
+      lines.emplace_back("checkpoint",
+                         !result.checkpoint_failure.empty() ? "not written: " + result.checkpoint_failure
+                         : result.checkpoints > 0           ? "written to " + options_.checkpoint
+                                                  : "not written: the solve was over before it was due");
     for (std::size_t j = 0; j < result.values.size(); ++j)
       lines.emplace_back(j == 0 ? "eigenvalues" : "",
                          fmt::format("{:>4}  {:>22.14g}   residual {:.2e}{}", j + 1, result.values[j],
