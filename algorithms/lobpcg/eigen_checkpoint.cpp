@@ -122,7 +122,7 @@ bool EigenLoop<T>::is_resumed_problem() {
   const std::vector<double>& values = s_.ritz_values;
   const double gate =
       10 * std::max(options_.tolerance, 100 * rounding()) * std::max(test_.a_norm(s_.norms), resumed_norm_);
-  const bool alone = s_.x.columns == static_cast<Index>(expected.size());
+  const bool alone = values.size() == expected.size();
   for (std::size_t k = 0; k < std::min(values.size(), expected.size()); ++k) {
     const double rise = on_.sign() * (values[k] - expected[k]);
     if (rise > gate || (alone && rise < -gate))

@@ -55,7 +55,7 @@ module tessera_lobpcg_options
   type :: lobpcg_result
     integer(tessera_index) :: converged = 0, iterations = 0, restarts = 0, columns_multiplied = 0, multiplications = 0
     real(dp) :: seconds = 0
-    integer(tessera_index) :: iterations_before = 0    !< of the iterations, those before the checkpoint that was resumed
+    integer(tessera_index) :: iterations_before = 0    !< of the iterations, those before the resumed checkpoint
     integer(tessera_index) :: checkpoints = 0          !< written
     logical :: checkpoint_failed = .false.             !< the last one could not be written: the log has the reason
   end type

@@ -122,7 +122,7 @@ typedef struct tessera_lobpcg_options {
   uint64_t seed;
   tessera_lobpcg_monitor monitor;
   void* monitor_user;
-  const char* checkpoint;              /**< file (HDF5) to go on from later; null: none. See LobpcgCheckpoint of tessera/lobpcg.hpp. */
+  const char* checkpoint;              /**< file (HDF5) to go on from later (LobpcgCheckpoint); null: none */
   tessera_index checkpoint_iterations; /**< written after so many; 0: by time alone */
   double checkpoint_seconds;           /**< or after so many; 0: by iterations alone */
   const char* checkpoint_label;        /**< must be equal when the file is read; null: empty */

@@ -93,13 +93,21 @@ TEST_F(CheckpointInDouble, AfterAnExceptionByIterations) {
       SCOPED_TRACE(fmt::format("method {} count {}", int(method), count));
       const TemporaryFile file(runtime(), ".h5");
       LobpcgOptions options{.count = count, .method = method, .tolerance = 1e-8};
+      const Index last = lobpcg(runtime(), {.a = &op}, options).iterations, killed = 9 * last / 10;
+      Index converged = 0;
       options.checkpoint = {.path = file.path(), .iterations = 4, .seconds = 0};
-      options.monitor = kill_at(11);
+      options.monitor = [&, kill = kill_at(killed)](const LobpcgStep& step) {
+        if (step.iteration < killed) converged = step.converged;
+        return kill(step);
+      };
       EXPECT_THROW(lobpcg(runtime(), {.a = &op}, options), Killed);
       options.monitor = {};
       options.resume = file.path();
       const auto result = lobpcg(runtime(), {.a = &op}, options);
-      EXPECT_EQ(result.iterations_before, 8);
+      EXPECT_TRUE(method == EigenMethod::lobpcg || count < 24 || converged > 0) << "no locked pairs";
+      // After a restart there is none.
+      EXPECT_GE(result.iterations_before, killed - 6);
+      EXPECT_LT(result.iterations_before, killed);
       std::vector<double> values;
       for (Index k = 1; k <= count; ++k) values.push_back(laplacian_value(n, k));
       expect_values(result, values, 1e-9);
@@ -141,7 +149,7 @@ TEST_F(CheckpointInDouble, ManyShortSolves) {
 
 /// With B, constraints and a preconditioner.
 TEST_F(CheckpointInDouble, GeneralizedWithConstraints) {
-  const Index n = 150;
+  const Index n = 190;
   const auto [k, m] = mikota(n);
   const auto stiffness = operator_of<double>(runtime(), k, 3), mass = operator_of<double>(runtime(), m, 3);
   const TemporaryFile file(runtime(), ".h5");
@@ -149,7 +157,7 @@ TEST_F(CheckpointInDouble, GeneralizedWithConstraints) {
       lobpcg(runtime(), {.a = &stiffness, .b = &mass}, {.count = 2, .tolerance = 1e-12, .iterations = 2000});
   ASSERT_TRUE(lowest) << lowest.status().message();
   for (const EigenMethod method : methods)
-    for (const Index count : {3, 25}) {
+    for (const Index count : {3, 36}) {
       SCOPED_TRACE(fmt::format("method {} count {}", int(method), count));
       std::vector<double> diagonal;
       for (Index i = 0; i < n; ++i) diagonal.push_back(2. * double(n - i) - 1);
@@ -161,7 +169,7 @@ TEST_F(CheckpointInDouble, GeneralizedWithConstraints) {
                                           .constraint_count = 2};
       LobpcgOptions options{.count = count, .method = method, .tolerance = 1e-9, .iterations = 3000};
       options.checkpoint = {.path = file.path(), .iterations = 1000};
-      options.monitor = stop_at(25);
+      options.monitor = [&](const LobpcgStep& step) { return step.converged < 2 * count / 3; };
       ASSERT_EQ(lobpcg(runtime(), problem, options).status().code, StatusCode::stopped);
       options.monitor = {};
       options.resume = file.path();
@@ -264,6 +272,11 @@ TEST_F(BadCheckpoint, OfAnotherProblemIsRefused) {
     const auto same_norm = operator_of<double>(runtime(), changed, 1, with_norm);
     refused({.a = &same_norm}, resumed(), with_norm ? "Ritz value" : "||A|| = 0, not 4");
   }
+  SparseRows lower = laplacian(n_);
+  for (Index i = 0; i < n_; ++i) lower.add(i, i, -0.001);
+  const UserOperator<double> nearer(runtime(), RowSegments::even(runtime(), n_, 2),
+                                    function_of<double>(lower), 4);
+  refused({.a = &nearer}, resumed(), "Ritz value");
   options = resumed();
   const auto guess = vectors_of<double>(runtime(), op_.segments(), 1, [](Index, Index) { return 1.0; });
   expect_refused("guess_count",
