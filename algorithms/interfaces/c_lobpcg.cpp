@@ -27,6 +27,12 @@ LobpcgOptions options_of(const tessera_lobpcg_options* given) {
                         .iterations = given->iterations,
                         .lock = given->lock != 0,
                         .seed = given->seed};
+  const auto text = [](const char* of) { return std::string(of ? of : ""); };
+  options.checkpoint = {.path = text(given->checkpoint),
+                        .iterations = given->checkpoint_iterations,
+                        .seconds = given->checkpoint_seconds,
+                        .label = text(given->checkpoint_label)};
+  options.resume = text(given->resume);
   if (given->monitor)
     options.monitor = [monitor = given->monitor, user = given->monitor_user](const LobpcgStep& step) {
       const tessera_lobpcg_step told{.iteration = step.iteration,
@@ -119,7 +125,10 @@ int solve(const tessera_lobpcg_problem& given, const tessera_lobpcg_options* opt
                                    .restarts = found.restarts,
                                    .columns_multiplied = found.columns_multiplied,
                                    .multiplications = found.multiplications,
-                                   .seconds = found.statistics.total_seconds};
+                                   .seconds = found.statistics.total_seconds,
+                                   .iterations_before = found.iterations_before,
+                                   .checkpoints = found.checkpoints,
+                                   .checkpoint_failed = !found.checkpoint_failure.empty()};
                    return code_of(done.status());
                  });
 }
@@ -146,6 +155,7 @@ void tessera_lobpcg_options_init(tessera_lobpcg_options* options) {
   options->iterations = chosen.iterations;
   options->lock = chosen.lock;
   options->seed = chosen.seed;
+  options->checkpoint_seconds = chosen.checkpoint.seconds;
 }
 
 int tessera_lobpcg(const tessera_lobpcg_problem* problem, const tessera_lobpcg_options* options,

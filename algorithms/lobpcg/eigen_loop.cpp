@@ -33,22 +33,25 @@ EigenLoop<T>::EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const
 template <class T>
 LobpcgResult<T> EigenLoop<T>::solve() {
   Preconditioner<T>* const preconditioner = problem_.preconditioner;
-  // A guess of all wanted vectors tells where the end is, and a deep basis finds it as soon as this would.
+  // A guess of all wanted vectors tells where the end is, a checkpoint, too, and a deep basis finds it as soon as this would.
   if (preconditioner && problem_.guess_count < options_.count && options_.method == EigenMethod::lobpcg &&
-      preconditioner->asks_for_the_end())
+      given_.resume.empty() && preconditioner->asks_for_the_end())
     expect_wanted_end(sequence_, problem_, options_, s_.multiplications);
   if (!start(on_, s_))
     refuse("constraints", "linearly dependent or not finite", "linearly independent vectors");
   first_found_ = static_cast<Index>(s_.constraints.size());
+  if (!given_.resume.empty()) resume();
   while (!ended_) {
     const bool extends = std::exchange(has_directions_, true);
     const bool goes_on = (!extends || extend_basis())  // orthonormalise W, A W, Rayleigh-Ritz
+                         && is_resumed_problem()       // after resume
                          && measure_residuals()        // R = A X - B X diag(theta)
                          && test_convergence()         // and lock
                          && test_progress();
     if (!goes_on) continue;
-    ++s_.iteration;
     next_directions();  // W = T R
+    save_if_due();
+    ++s_.iteration;
   }
   finish();
   result_.method = options_.method;
@@ -265,6 +268,8 @@ void EigenLoop<T>::finish() {
   else if (!status.ok())
     end(status.code == StatusCode::not_finite ? StatusCode::not_finite : StatusCode::breakdown,
         status.message());
+  const StatusCode code = result_.status().code;
+  if (s_.x.columns > 0 && (code == StatusCode::stopped || code == StatusCode::iterations_exhausted)) save();
   fill_result(s_, test_, options_.count, result_);
   if (has_groups(given_) && status.code != StatusCode::task_failed) collect();
 }

@@ -39,7 +39,7 @@ class EigenLoop {
   virtual bool measure_residuals() = 0;
   /// The new directions W.
   virtual void next_directions() = 0;
-  /// X := the Ritz vectors of all s_.ritz_values.
+  /// X := the Ritz vectors of all s_.ritz_values. At the end, and for a checkpoint after next_directions().
   virtual void bring_pairs() = 0;
   /// W := X, and the basis is empty.
   virtual void begin_again() = 0;
@@ -98,6 +98,11 @@ class EigenLoop {
   bool end_group();
   void keep_pairs(Index count);
   void collect();
+  // Checkpoints (eigen_checkpoint.cpp).
+  void resume();
+  bool is_resumed_problem();
+  void save_if_due();
+  void save();
 
   const LobpcgOptions given_;
   const Index pairs_;
@@ -106,6 +111,10 @@ class EigenLoop {
   bool has_directions_ = true, all_found_ = false;
   Progress progress_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point saved_ = begin_;  ///< the last checkpoint, or the start
+  Index saved_iteration_ = 0;
+  std::vector<double> resumed_values_;  ///< Ritz values of the checkpoint, until the first step has confirmed them
+  double resumed_norm_ = 0;             ///< of A, as far as it was seen then
   bool ended_ = false;
   LobpcgResult<T> result_;
 };

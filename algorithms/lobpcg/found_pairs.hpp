@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include <tessera/types.hpp>
@@ -23,6 +24,14 @@ class FoundPairs {
   /// The first `count` of a group.
   void add(const std::vector<double>& values, const std::vector<double>& residuals,
            const std::vector<double>& scaled, Index count);
+  /// All of another FoundPairs: pairs() and before_last().
+  void restore(std::vector<FoundPair> pairs, Index before_last) {
+    pairs_ = std::move(pairs);
+    last_ = static_cast<std::size_t>(before_last);
+  }
+  const std::vector<FoundPair>& pairs() const { return pairs_; }
+  /// Pairs before the last group.
+  Index before_last() const { return static_cast<Index>(last_); }
   /// How many the next group, of `usual` pairs at most, is to find; 0 where all are there, or 24 more than wanted.
   Index next(Index usual) const;
   /// Whether the last group has found pairs that one before has missed: there might be more then.

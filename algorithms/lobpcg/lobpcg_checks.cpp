@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/lobpcg/checkpoint_file.hpp>
 #include <tessera/algorithms/lobpcg/davidson.hpp>
 #include <tessera/algorithms/lobpcg/lanczos.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
@@ -103,8 +104,9 @@ bool deep_basis_pays(const Runtime& runtime, const ProblemSizes& problem, const 
 
 void choose_method(const Runtime& runtime, const ProblemSizes& problem, LobpcgOptions& options) {
   if (options.method != EigenMethod::automatic) return;
-  if (problem.plain && options.count > max_block_columns && options.variant == LobpcgVariant::orthonormal &&
-      lanczos_fits(runtime, problem, options)) {
+  const bool has_checkpoints = !options.checkpoint.path.empty() || !options.resume.empty();
+  if (problem.plain && !has_checkpoints && options.count > max_block_columns &&
+      options.variant == LobpcgVariant::orthonormal && lanczos_fits(runtime, problem, options)) {
     options.method = EigenMethod::lanczos;
     return;
   }
@@ -161,6 +163,8 @@ template <class T>
 void resolve_lanczos(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOptions& o) {
   require(!problem.b, "method", "lanczos, with B",
           "generalized_davidson or lobpcg for a generalized problem");
+  require(o.checkpoint.path.empty() && o.resume.empty(), "method", "lanczos, with a checkpoint",
+          "generalized_davidson or lobpcg: block Lanczos writes none");
   require(!problem.preconditioner, "method", "lanczos, with a preconditioner",
           "generalized_davidson or lobpcg with a preconditioner");
   require(o.variant == LobpcgVariant::orthonormal, "variant", "basic", "orthonormal, except with LOBPCG");
@@ -281,7 +285,9 @@ std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions&
   return argument_hash(options.count, options.method, options.block, options.basis, options.end,
                        options.tolerance, options.norm, options.variant, options.iterations, options.lock,
                        options.seed, problem.constraint_count, problem.guess_count, problem.b == nullptr,
-                       problem.preconditioner == nullptr, options.monitor == nullptr);
+                       problem.preconditioner == nullptr, options.monitor == nullptr,
+                       options.checkpoint.path.empty(), options.checkpoint.iterations,
+                       options.checkpoint.seconds, options.resume.empty());
 }
 
 template <class T>
@@ -291,6 +297,10 @@ LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& pr
   check_problem(runtime, problem);
   resolve(runtime, problem, resolved);
   require_vectors(runtime, problem, resolved);
+  check_checkpoint(runtime, resolved.checkpoint);
+  require(resolved.resume.empty() || problem.guess_count == 0, "guess_count",
+          fmt::format("{}", problem.guess_count),
+          "0 with a checkpoint to go on from, which has the start vectors");
   return resolved;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -93,6 +94,20 @@ struct LobpcgStep {
   double waiting_seconds = 0;         ///< so far, without a task
 };
 
+/// The file from which a later solve goes on, after a kill or with more iterations: HDF5, the pairs found so far
+/// and the Ritz vectors of the block, written whole or not at all. It does not depend on how many ranks write or
+/// read it. Rank 0 writes, with one thread of HDF5: of submit_lobpcg nothing else may use HDF5 meanwhile. Where
+/// it cannot be written during the solve (a full disk), the one before stays, the log has a warning,
+/// LobpcgResult::checkpoint_failure the reason, and the solve goes on.
+struct LobpcgCheckpoint {
+  std::string path{};    ///< empty: none is written
+  Index iterations = 0;  ///< written after so many iterations; 0: by time alone
+  double seconds = 600;  ///< or after so many seconds, by rank 0's clock; 0: by iterations alone
+  /// Where operators of one order and norm have their rows in different orders: which it is. Must be equal when the
+  /// file is read.
+  std::string label{};
+};
+
 /// How a problem is solved.
 struct LobpcgOptions {
   Index count =
@@ -128,6 +143,13 @@ struct LobpcgOptions {
   /// After each iteration, on every rank; false on any stops (status: stopped). What it throws on any rank
   /// the solve throws on all.
   std::function<bool(const LobpcgStep&)> monitor{};
+  /// Written from time to time, and at the end where the solve was stopped or is out of iterations. Not at success:
+  /// the last one stays. Not by Lanczos, which is not the automatic method then.
+  LobpcgCheckpoint checkpoint{};
+  /// A checkpoint to go on from, of the same problem, scalar type, count and end: its Ritz vectors are the start
+  /// (a restart), its pairs are found already. Method, sizes, preconditioner, seed and tolerance may be others, but
+  /// for pairs of groups the tolerance no smaller. `iterations` are counted from here. Empty: none.
+  std::string resume{};
 };
 
 /// The result of a solve. Its status: success; iterations_exhausted; stagnated (the residuals do not fall any
@@ -147,11 +169,15 @@ struct LobpcgResult : ResultStatus {
   /// The block, columns in the order of values; B-orthonormal. Zero without values.
   BlockVectors<T> vectors;
   Index converged = 0;              ///< in order from the wanted end, by the fresh residuals
+  // After `resume` these count from the very start.
   Index iterations = 0;             ///< restarts included
   Index restarts = 0;               ///< of these
   Index columns_multiplied = 0;     ///< by A, in all
   Index multiplications = 0;        ///< calls of A's apply
-  std::vector<LobpcgStep> history;  ///< a line for each iteration
+  std::vector<LobpcgStep> history;  ///< a line for each iteration, of this solve alone
+  Index iterations_before = 0;      ///< of `iterations`, those before the checkpoint that the solve has gone on from
+  Index checkpoints = 0;            ///< written
+  std::string checkpoint_failure;   ///< why the last one could not be written; empty: it could
   SequenceStatistics statistics;    ///< of this rank's tasks; stages multiply, preconditioner, dense
 };
 
@@ -225,7 +251,9 @@ struct LobpcgProblem {
 /// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
 /// too large,
 ///         operators and vectors whose segments differ, linearly dependent constraints, an A found
-///         asymmetric, an A so small that residuals underflow, ...
+///         asymmetric, an A so small that residuals underflow, a checkpoint that cannot be written, one of another
+///         problem (resume), ...
+/// @throws InputError for a checkpoint to read that is missing, damaged or no checkpoint
 /// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs)
 template <class T>
 [[nodiscard]] LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,

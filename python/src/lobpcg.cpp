@@ -238,6 +238,9 @@ nb::dict solve(LobpcgRequest& request, const std::optional<AnyArray>& guess,
   d["restarts"] = r.restarts;
   d["columns_multiplied"] = r.columns_multiplied;
   d["multiplications"] = r.multiplications;
+  d["iterations_before"] = r.iterations_before;
+  d["checkpoints"] = r.checkpoints;
+  d["checkpoint_failure"] = r.checkpoint_failure;
   nb::list history;
   for (const LobpcgStep& step : r.history) history.append(step_of(step));
   d["history"] = history;
@@ -263,7 +266,9 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
                        const std::string& built_in, nb::object preconditioner, std::optional<double> shift,
                        std::optional<AnyArray> guess, std::optional<AnyArray> constraints, Index count,
                        const std::string& method, Index block, Index basis, bool largest, double tolerance,
-                       const std::string& norm, Index iterations, std::uint64_t seed, nb::object monitor) {
+                       const std::string& norm, Index iterations, std::uint64_t seed, nb::object monitor,
+                       const std::string& checkpoint, Index checkpoint_iterations, double checkpoint_seconds,
+                       const std::string& resume) {
   LobpcgRequest request;
   request.n = n;
   const bool complex = letter == "c" || letter == "z";
@@ -282,6 +287,9 @@ nb::dict lobpcg_arrays(const std::string& letter, Index n, nb::handle a, nb::han
   request.options.norm = norm_of(norm);
   request.options.iterations = iterations;
   request.options.seed = seed;
+  request.options.checkpoint = {
+      .path = checkpoint, .iterations = checkpoint_iterations, .seconds = checkpoint_seconds};
+  request.options.resume = resume;
   return with_letter(letter, [&]<class T>() { return solve<T>(request, guess, constraints); });
 }
 
@@ -292,7 +300,8 @@ void bind_lobpcg(nb::module_& module) {
              nb::arg("built_in"), nb::arg("preconditioner").none(), nb::arg("shift").none(),
              nb::arg("guess").none(), nb::arg("constraints").none(), nb::arg("count"), nb::arg("method"),
              nb::arg("block"), nb::arg("basis"), nb::arg("largest"), nb::arg("tolerance"), nb::arg("norm"),
-             nb::arg("iterations"), nb::arg("seed"), nb::arg("monitor").none());
+             nb::arg("iterations"), nb::arg("seed"), nb::arg("monitor").none(), nb::arg("checkpoint"),
+             nb::arg("checkpoint_iterations"), nb::arg("checkpoint_seconds"), nb::arg("resume"));
 }
 
 }  // namespace tessera::python

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Optional
+import os
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 import scipy.sparse
@@ -36,7 +37,13 @@ class LobpcgResult:
     converged, iterations, restarts, multiplications, columns_multiplied : int
         Pairs that have converged, iterations, restarts among them, calls of A and columns that it was applied to.
     history : list of dict
-        A line for each iteration.
+        A line for each iteration, of this solve alone.
+    iterations_before : int
+        Of the iterations, those before the checkpoint that the solve has gone on from.
+    checkpoints : int
+        Written.
+    checkpoint_failure : str
+        Why the last one could not be written; empty: it could.
     status : Status
         How it has ended.
     """
@@ -51,6 +58,9 @@ class LobpcgResult:
     multiplications: int
     columns_multiplied: int
     history: list[dict[str, Any]]
+    iterations_before: int
+    checkpoints: int
+    checkpoint_failure: str
     status: Status
 
 
@@ -132,6 +142,10 @@ def _vectors(x: Any, name: str, n: int, dtype: np.dtype) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=dtype)
 
 
+def _path(given: Any) -> str:
+    return "" if given is None else os.fspath(given)
+
+
 def _solve(
     a: Any,
     k: int,
@@ -149,6 +163,10 @@ def _solve(
     shift: Optional[float],
     seed: int,
     monitor: Any,
+    checkpoint: Any = None,
+    checkpoint_iterations: int = 0,
+    checkpoint_seconds: float = 600.0,
+    resume: Any = None,
 ) -> LobpcgResult:
     if not (scipy.sparse.issparse(a) or callable(a) or hasattr(a, "matmat")):
         a = host_array(a, "A")
@@ -179,6 +197,7 @@ def _solve(
     d = _core.lobpcg(
         {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}[f"{dtype.kind}{dtype.itemsize}"], n, first, second, built_in, function, shift, guess, fixed,
         int(k), method, int(block), int(basis), bool(largest), float(tol), norm, int(maxiter), int(seed), monitor,
+        _path(checkpoint), int(checkpoint_iterations), float(checkpoint_seconds), _path(resume),
     )  # fmt: skip
     d["vectors"] = d["vectors"].reshape(n, -1)[:, : len(d["values"])]
     d["values"] = d["values"].astype(np.empty(0, dtype).real.dtype, copy=False)
@@ -206,6 +225,10 @@ def eigsh(
     return_eigenvectors: bool = True,
     full_output: bool = False,
     monitor: Optional[Callable[[dict[str, Any]], Optional[bool]]] = None,
+    checkpoint: Union[str, os.PathLike, None] = None,
+    checkpoint_iterations: int = 0,
+    checkpoint_seconds: float = 600.0,
+    resume: Union[str, os.PathLike, None] = None,
 ) -> Any:
     """The `k` smallest or largest eigenvalues of a sparse symmetric or Hermitian matrix or operator, and their vectors.
 
@@ -252,6 +275,13 @@ def eigsh(
     monitor : callable, optional
         Called after each iteration with a dict (``iteration``, ``values``, ``residuals``, ``converged``, ...); False
         stops.
+    checkpoint : path, optional
+        A file (HDF5) that is written from time to time, and where the monitor stops or `maxiter` is reached, for
+        `resume`.
+    checkpoint_iterations, checkpoint_seconds : int, float, optional
+        It is written after so many iterations, or so many seconds; 0: by the other one alone.
+    resume : path, optional
+        A checkpoint of the same problem, `k`, end and dtype to go on from, instead of `X`; `maxiter` counts from there.
 
     Returns
     -------
@@ -271,7 +301,8 @@ def eigsh(
     LinAlgError
         For NaN or infinity from A, B or M.
     """
-    result = _solve(A, k, B, M, X, None, largest, tol, maxiter, method, block, basis, norm, shift, seed, monitor)
+    result = _solve(A, k, B, M, X, None, largest, tol, maxiter, method, block, basis, norm, shift, seed, monitor,
+                    checkpoint, checkpoint_iterations, checkpoint_seconds, resume)  # fmt: skip
     if full_output:
         return result
     order = np.argsort(result.values, kind="stable")

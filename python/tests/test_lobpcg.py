@@ -153,6 +153,24 @@ def test_monitor(laplacian):
     assert caught.value.status.code == "stopped"
 
 
+@pytest.mark.parametrize("method, k", [("lobpcg", 3), ("gd", 3), ("gd", 36)])
+def test_checkpoint(laplacian, exact, tmp_path, method, k):
+    file = tmp_path / "c.h5"
+    with pytest.raises(tessera.ConvergenceError) as caught:
+        tessera.eigsh(laplacian, k, method=method, maxiter=12, checkpoint=file, checkpoint_iterations=5)
+    first = caught.value.result
+    assert first.checkpoints == 3 and first.checkpoint_failure == "" and first.iterations_before == 0
+    result = tessera.eigsh(laplacian, k, method=method, resume=str(file), full_output=True)
+    assert result.iterations_before == 12 and result.history[0]["iteration"] == 13
+    np.testing.assert_allclose(result.values, exact[:k], atol=1e-8)
+    with pytest.raises(tessera.InvalidArgument, match="resume"):
+        tessera.eigsh(laplacian, k + 1, resume=file)
+    with pytest.raises(tessera.InvalidArgument, match="checkpoint"):
+        tessera.eigsh(laplacian, k, checkpoint=tmp_path / "nowhere" / "c.h5")
+    with pytest.raises(tessera.InputError):
+        tessera.eigsh(laplacian, k, resume=tmp_path / "none.h5")
+
+
 class Mine(Exception):
     pass
 

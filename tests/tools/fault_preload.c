@@ -3,11 +3,12 @@
 //
 // LD_PRELOAD library for tests. The TESSERA_FAULT_NTH-th call (from 1) of TESSERA_FAULT_CALL fails
 // with the error number TESSERA_FAULT_ERROR, and so do all later calls if TESSERA_FAULT_STAYS is
-// set. Only calls on paths that contain TESSERA_FAULT_PATH count. Calls: write (with pwrite),
+// set. With TESSERA_FAULT_KILLS set it ends the process by SIGKILL instead. Only calls on paths that contain TESSERA_FAULT_PATH count. Calls: write (with pwrite),
 // fsync, close, rename, link.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static int fails(const char* call, const char* path) {
   const char *nth = getenv("TESSERA_FAULT_NTH"), *number = getenv("TESSERA_FAULT_ERROR");
   const int here = atomic_fetch_add(&calls, 1) + 1, from = nth ? atoi(nth) : 1;
   if (here != from && !(here > from && getenv("TESSERA_FAULT_STAYS"))) return 0;
+  if (getenv("TESSERA_FAULT_KILLS")) raise(SIGKILL);
   errno = number ? atoi(number) : EIO;
   return 1;
 }

@@ -92,6 +92,9 @@ void require_format(const std::string& path, FileFormat format) {
       if (kind == FileKind::hdf5 || kind == FileKind::json || kind == FileKind::other)
         refuse("a Matrix Market file, which begins with %%MatrixMarket and may be gzipped");
       break;
+    case FileFormat::hdf5:
+      if (kind != FileKind::hdf5) refuse("an HDF5 file");
+      break;
     case FileFormat::json:
       if (kind != FileKind::json && kind != FileKind::text && kind != FileKind::empty)
         refuse("a JSON document");

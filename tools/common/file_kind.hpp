@@ -11,7 +11,7 @@ namespace tessera::program {
 enum class FileKind { empty, matrix_market, gzip, hdf5, json, text, other };
 
 /// The file format that an option reads.
-enum class FileFormat { none, matrix_market, matrix_market_or_hdf5, text, json };
+enum class FileFormat { none, matrix_market, matrix_market_or_hdf5, hdf5, text, json };
 
 /// `an HDF5 file`, `a PDF document`, ... .
 /// @throws InputError if the file does not exist or cannot be read

@@ -34,7 +34,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 InvalidArgument named_by_option(const InvalidArgument& error) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 24> options{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 26> options{
       {{"count", "--k"},
        {"block", "--block"},
        {"basis", "--basis"},
@@ -58,6 +58,8 @@ InvalidArgument named_by_option(const InvalidArgument& error) {
        {"temperature", "--temperature"},
        {"chemical_potential", "--mu"},
        {"filter_eps", "--filter"},
+       {"checkpoint.path", "--checkpoint"},
+       {"resume", "--resume"},
        {"tolerance", "--tolerance"}}};
   for (const auto& [argument, option] : options)
     if (error.name() == argument) return InvalidArgument(option, error.value(), error.expected());

@@ -21,7 +21,7 @@
 #include "lobpcg_dimension.hpp"
 #include "lobpcg_operator.hpp"
 #include "lobpcg_problem.hpp"
-#include "lobpcg_table.hpp"
+#include "lobpcg_report.hpp"
 #include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
@@ -94,6 +94,8 @@ class LobpcgRun {
     if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
     if (!options_.save_overlap.empty()) save("overlap", options_.save_overlap, *b_, options_.overlap);
     problem_.a = &a_->get();
+    // Vectors of the two have their rows in different orders.
+    solve_.checkpoint.label = a_->stored() ? "--product stored" : "--product free";
     choose_method();
     problem_.b = b_.get();
   }
@@ -112,6 +114,11 @@ class LobpcgRun {
     solve_.variant = options_.variant == "basic" ? LobpcgVariant::basic : LobpcgVariant::orthonormal;
     solve_.iterations = options_.iterations;
     solve_.seed = options_.common.seed;
+    solve_.resume = options_.resume;
+    if (!options_.checkpoint.empty())
+      solve_.checkpoint = {.path = options_.checkpoint,
+                           .iterations = options_.checkpoint_iterations,
+                           .seconds = options_.checkpoint_seconds};
   }
 
   void save(const char* what, const std::string& file, const CsbMatrix<V, T>& matrix,
@@ -258,10 +265,12 @@ class LobpcgRun {
     const bool shown = !options_.common.quiet && timed;
     std::FILE* const to = options_.common.json_alone() ? stderr : stdout;
     LobpcgOptions solve = solve_;
+    bool table_begun = false;
     if (shown) {
       session_.progress().done();
       solve.monitor = [&](const LobpcgStep& step) {
-        if (runtime_.rank() == 0) print_step(to, step, static_cast<std::size_t>(options_.k));
+        if (runtime_.rank() == 0) print_step(to, step, static_cast<std::size_t>(options_.k), !table_begun);
+        table_begun = true;
         return true;
       };
     }
@@ -360,19 +369,13 @@ class LobpcgRun {
     if (chebyshev_)
       json["preconditioner_multiplications"] = {{"calls", chebyshev_->multiplications()},
                                                 {"columns", chebyshev_->columns_multiplied()}};
-    json["history"] = Json::array();
-    for (const LobpcgStep& step : result.history)
-      json["history"].push_back({{"iteration", step.iteration},
-                                 {"converged", step.converged},
-                                 {"active", step.active},
-                                 {"largest_residual", step.largest_residual},
-                                 {"values", step.values},
-                                 {"residuals", step.residuals},
-                                 {"seconds", step.seconds},
-                                 {"multiply", step.multiply_seconds},
-                                 {"preconditioner", step.preconditioner_seconds},
-                                 {"dense", step.dense_seconds},
-                                 {"waiting", step.waiting_seconds}});
+    json["history"] = history_json(result.history);
+    if (!options_.resume.empty()) json["iterations_before"] = result.iterations_before;
+    if (!options_.checkpoint.empty()) {
+      json["checkpoints"] = result.checkpoints;
+      json["checkpoint_failure"] =
+          result.checkpoint_failure.empty() ? Json() : Json(result.checkpoint_failure);
+    }
     return json;
   }
 
@@ -396,6 +399,14 @@ class LobpcgRun {
     if (chebyshev_)
       lines.emplace_back("", fmt::format("and {} products with {} columns in the preconditioner",
                                          chebyshev_->multiplications(), chebyshev_->columns_multiplied()));
+    if (!options_.resume.empty())
+      lines.emplace_back(
+          "", fmt::format("{} iterations of these before {}", result.iterations_before, options_.resume));
+    if (!options_.checkpoint.empty())
+      lines.emplace_back("checkpoint",
+                         !result.checkpoint_failure.empty() ? "not written: " + result.checkpoint_failure
+                         : result.checkpoints > 0           ? "written to " + options_.checkpoint
+                                                  : "not written: the solve was over before it was due");
     for (std::size_t j = 0; j < result.values.size(); ++j)
       lines.emplace_back(j == 0 ? "eigenvalues" : "",
                          fmt::format("{:>4}  {:>22.14g}   residual {:.2e}{}", j + 1, result.values[j],

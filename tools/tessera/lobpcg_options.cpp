@@ -95,6 +95,26 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
       .chosen("from the order and the machine", 0);
 }
 
+void add_checkpoint(OptionTable& table, LobpcgProgramOptions& options) {
+  const auto written = [&options] { return !options.checkpoint.empty(); };
+  table.text(
+      "--checkpoint", options.checkpoint, "FILE",
+      "write what --resume needs from time to time, and where the iterations are used up: HDF5, FILE ends "
+      "in .h5");
+  table
+      .real("--checkpoint-seconds", options.checkpoint_seconds, real_from_0(),
+            "after so many; 0: by iterations alone")
+      .needs(written, "--checkpoint FILE");
+  table
+      .integer("--checkpoint-iterations", options.checkpoint_iterations, 0, 1000000,
+               "or after so many; 0: by seconds alone")
+      .needs(written, "--checkpoint FILE");
+  table
+      .text("--resume", options.resume, "FILE",
+            "go on from a checkpoint of the same problem, --k and end; --iterations count from there")
+      .reads(FileFormat::hdf5);
+}
+
 }  // namespace
 
 OptionTable option_table(LobpcgProgramOptions& options) {
@@ -113,6 +133,7 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.text("--save-matrix", options.save_matrix, "FILE",
              "write A as it is cut and stored, for --matrix: HDF5, FILE ends in .h5");
   table.text("--save-overlap", options.save_overlap, "FILE", "write B in the same way, for --overlap");
+  add_checkpoint(table, options);
   const auto of_shell_model = [&options] {
     return source_of(options).of_shell_model() || source_of(options).saved();
   };
@@ -130,7 +151,8 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   add_record(table, options.common);
   table.example("A.mtx.gz --overlap B.mtx.gz --k 3 --shift 0 --output modes",
                 "the lowest modes of a positive definite pair of files");
-  table.example("--generate shell:28Si --k 8 --plot residuals.svg", "the lowest levels of a nucleus");
+  table.example("--generate shell:28Si --k 8 --plot residuals.svg --checkpoint c.h5",
+                "the lowest levels of a nucleus; after a kill --resume c.h5 goes on");
   table.example("--generate shell:24Mg --k 80", "many levels of a nucleus, by block Lanczos");
   table.example("--generate shell:48Cr --save-matrix 48Cr.h5 --iterations 0",
                 "make and save a matrix, which --matrix 48Cr.h5 reads later");
@@ -160,6 +182,10 @@ void validate(const LobpcgProgramOptions& options) {
     throw UsageError("--method", "lanczos", "has no inv(B)", "gd or lobpcg, with --overlap");
   if (options.method == "lanczos" && !is_plain(options))
     throw UsageError("--method", "lanczos", "takes no preconditioner", "gd or lobpcg with one");
+  if (options.method == "lanczos" && !(options.checkpoint.empty() && options.resume.empty()))
+    throw UsageError(
+        "--method", "lanczos", "writes no checkpoint",
+        options.checkpoint.empty() ? "gd or lobpcg, with --resume" : "gd or lobpcg, with --checkpoint");
   if (options.method == "lobpcg" && options.block > 0 && options.block < options.k && options.k <= 32)
     throw UsageError("--block", fmt::to_string(options.block), "is too small",
                      fmt::format("at least k = {}", options.k));
@@ -167,6 +193,15 @@ void validate(const LobpcgProgramOptions& options) {
   if (!options.plot.empty()) require_writable("--plot", options.plot);
   require_matrix_writable("--save-matrix", options.save_matrix);
   require_matrix_writable("--save-overlap", options.save_overlap);
+  require_matrix_writable("--checkpoint", options.checkpoint);
+  if (!options.checkpoint.empty() && options.checkpoint_seconds == 0 && options.checkpoint_iterations == 0)
+    throw UsageError("--checkpoint-seconds", "0", "is not possible",
+                     "above 0, or --checkpoint-iterations above 0");
+  if (options.common.repeat + options.common.warmup > 1 &&
+      !(options.checkpoint.empty() && options.resume.empty()))
+    throw UsageError(options.resume.empty() ? "--checkpoint" : "--resume",
+                     options.resume.empty() ? options.checkpoint : options.resume, "is not possible",
+                     "a single run, without --repeat and --warmup");
   if (options.levels.empty()) return;
   require_writable("--levels", options.levels);
   if (!options.quantum_numbers)

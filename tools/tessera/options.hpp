@@ -118,6 +118,9 @@ struct LobpcgProgramOptions {
   std::string levels;
   std::string product = "auto";
   std::string save_matrix, save_overlap;  ///< HDF5 files of CsbMatrix::save
+  std::string checkpoint, resume;         ///< files of LobpcgCheckpoint
+  Index checkpoint_iterations = 0;
+  double checkpoint_seconds = 600;
 };
 
 struct InfoProgramOptions {

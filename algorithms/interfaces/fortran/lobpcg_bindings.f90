@@ -42,11 +42,17 @@ module tessera_lobpcg_bindings
     integer(c_int64_t) :: seed
     type(c_funptr) :: monitor
     type(c_ptr) :: monitor_user
+    type(c_ptr) :: checkpoint
+    integer(c_int64_t) :: checkpoint_iterations
+    real(c_double) :: checkpoint_seconds
+    type(c_ptr) :: checkpoint_label, resume
   end type
 
   type, bind(c) :: c_lobpcg_result
     integer(c_int64_t) :: converged = 0, iterations = 0, restarts = 0, columns_multiplied = 0, multiplications = 0
     real(c_double) :: seconds = 0
+    integer(c_int64_t) :: iterations_before = 0, checkpoints = 0
+    integer(c_int) :: checkpoint_failed = 0
   end type
 
   interface

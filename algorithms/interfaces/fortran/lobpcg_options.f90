@@ -2,7 +2,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> What LOBPCG is told and tells.
 module tessera_lobpcg_options
-  use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_loc, c_funloc, c_f_pointer
+  use, intrinsic :: iso_c_binding, only: c_int, c_char, c_ptr, c_loc, c_funloc, c_f_pointer
   use tessera_base
   use tessera_objects, only: kept_object
   use tessera_block_matrices, only: known_type
@@ -46,15 +46,24 @@ module tessera_lobpcg_options
     logical, allocatable :: lock
     integer(tessera_index), allocatable :: seed
     procedure(lobpcg_monitor), pointer, nopass :: monitor => null()
+    character(:), allocatable :: checkpoint            !< file (HDF5) to go on from later
+    integer, allocatable :: checkpoint_iterations      !< written after so many
+    real(dp), allocatable :: checkpoint_seconds        !< or after so many
+    character(:), allocatable :: checkpoint_label      !< must be equal when the file is read
+    character(:), allocatable :: resume                !< checkpoint of the same problem to go on from
   end type
 
   type :: lobpcg_result
     integer(tessera_index) :: converged = 0, iterations = 0, restarts = 0, columns_multiplied = 0, multiplications = 0
     real(dp) :: seconds = 0
+    integer(tessera_index) :: iterations_before = 0    !< of the iterations, those before the resumed checkpoint
+    integer(tessera_index) :: checkpoints = 0          !< written
+    logical :: checkpoint_failed = .false.             !< the last one could not be written: the log has the reason
   end type
 
   type :: lobpcg_holder
     procedure(lobpcg_monitor), pointer, nopass :: monitor => null()
+    character(kind=c_char), allocatable :: checkpoint(:), label(:), resume(:)
   end type
 
   !> What stays until a submitted solve is over.
@@ -83,10 +92,25 @@ contains
     if (allocated(options%iterations)) chosen%iterations = options%iterations
     call set_flag(options%lock, chosen%lock)
     if (allocated(options%seed)) chosen%seed = options%seed
+    if (allocated(options%checkpoint_iterations)) chosen%checkpoint_iterations = options%checkpoint_iterations
+    if (allocated(options%checkpoint_seconds)) chosen%checkpoint_seconds = options%checkpoint_seconds
+    call set_text(options%checkpoint, holder%checkpoint, chosen%checkpoint)
+    call set_text(options%checkpoint_label, holder%label, chosen%checkpoint_label)
+    call set_text(options%resume, holder%resume, chosen%resume)
     if (.not. associated(options%monitor)) return
     holder%monitor => options%monitor
     chosen%monitor = c_funloc(pass_step)
     chosen%monitor_user = c_loc(holder)
+  end subroutine
+
+  !> Takes a string over if it is set; `kept` holds it.
+  subroutine set_text(given, kept, pointer)
+    character(:), allocatable, intent(in) :: given
+    character(kind=c_char), allocatable, target, intent(inout) :: kept(:)
+    type(c_ptr), intent(inout) :: pointer
+    if (.not. allocated(given)) return
+    kept = c_text(given)
+    pointer = c_loc(kept)
   end subroutine
 
   recursive function pass_step(step, user) result(code) bind(c, name="")
@@ -109,7 +133,7 @@ contains
     type(c_lobpcg_result), intent(in) :: found
     type(lobpcg_result) :: result
     result = lobpcg_result(found%converged, found%iterations, found%restarts, found%columns_multiplied, &
-      found%multiplications, found%seconds)
+      found%multiplications, found%seconds, found%iterations_before, found%checkpoints, found%checkpoint_failed /= 0)
   end function
 
   !> Whether an array has so many vectors at least, of the kind and the order of the operator.

@@ -125,12 +125,20 @@ typedef struct tessera_lobpcg_options {
   uint64_t seed;
   tessera_lobpcg_monitor monitor;
   void* monitor_user;
+  const char* checkpoint;              /**< file (HDF5) to go on from later (LobpcgCheckpoint); null: none */
+  tessera_index checkpoint_iterations; /**< written after so many; 0: by time alone */
+  double checkpoint_seconds;           /**< or after so many; 0: by iterations alone */
+  const char* checkpoint_label;        /**< must be equal when the file is read; null: empty */
+  const char* resume;                  /**< checkpoint of the same problem to go on from; null: none */
 } tessera_lobpcg_options;
 void tessera_lobpcg_options_init(tessera_lobpcg_options* options);
 
 typedef struct tessera_lobpcg_result {
   tessera_index converged, iterations, restarts, columns_multiplied, multiplications;
   double seconds;
+  tessera_index iterations_before; /**< of the iterations, those before the checkpoint that was resumed */
+  tessera_index checkpoints;       /**< written */
+  int checkpoint_failed;           /**< the last one could not be written: the log has the reason */
 } tessera_lobpcg_result;
 
 /** values: `count` doubles; residuals: `count`, or null; vectors: row-major n x count of the operators' type, ld at least count, on

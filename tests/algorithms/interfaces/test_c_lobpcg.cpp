@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <filesystem>
 #include <vector>
 
 #include <tests/algorithms/interfaces/c_test.hpp>
@@ -248,6 +249,43 @@ TYPED_TEST(CLobpcg, ManyPairs) {
     EXPECT_NEAR(found[0], 1, 1e-3);
     EXPECT_EQ(std::isnan(found[many - 1]), method != TESSERA_METHOD_LANCZOS);  // it has no groups
   }
+}
+
+TYPED_TEST(CLobpcg, Checkpoint) {
+  Operator a;
+  this->make(&a);
+  this->problem.a = a;
+  const std::string file = (std::filesystem::temp_directory_path() /
+                            ("tessera_c_" + std::to_string(::getpid()) + std::to_string(this->type) + ".h5"))
+                               .string();
+  tessera_lobpcg_options options = this->options;
+  EXPECT_EQ(options.checkpoint_seconds, 600);
+  options.checkpoint = file.c_str();
+  options.checkpoint_iterations = 4;
+  options.checkpoint_label = "second difference";
+  options.iterations = 9;
+  std::vector<double> values(static_cast<std::size_t>(options.count));
+  tessera_lobpcg_result result;
+  const auto solve = [&] {
+    return tessera_lobpcg(&this->problem, &options, values.data(), nullptr, nullptr, 0, &result);
+  };
+  EXPECT_EQ(solve(), TESSERA_ITERATIONS_EXHAUSTED);
+  EXPECT_EQ(result.checkpoints, 3);
+  EXPECT_EQ(result.checkpoint_failed, 0);
+  EXPECT_EQ(result.iterations_before, 0);
+  options.checkpoint = nullptr;
+  options.resume = file.c_str();
+  options.iterations = 2000;
+  ASSERT_C(solve());
+  EXPECT_EQ(result.iterations_before, 9);
+  EXPECT_EQ(result.checkpoints, 0);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    EXPECT_NEAR(values[k], this->exact(Index(k)), this->accuracy());
+  options.checkpoint_label = nullptr;
+  EXPECT_EQ(solve(), TESSERA_INVALID_ARGUMENT);
+  std::filesystem::remove(file);
+  options.checkpoint_label = "second difference";
+  EXPECT_EQ(solve(), TESSERA_INPUT_ERROR);
 }
 
 TYPED_TEST(CLobpcg, OtherSourcesOfAMatrix) {

@@ -295,6 +295,8 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"lobpcg a.mtx --degree 4", "--degree"},
     {"lobpcg a.mtx --method lobpcg --basis 40", "--basis"},
     {"lobpcg a.mtx --preconditioner none --shift 0", "--shift"},
+    {"lobpcg a.mtx --checkpoint-seconds 5", "--checkpoint-seconds"},
+    {"lobpcg a.mtx --checkpoint-iterations 5", "--checkpoint-iterations"},
     {"lobpcg a.mtx --hybrid --gpus 0", "--hybrid"},
     {"info --hybrid --gpus 0", "--hybrid"},
     {"tune --hybrid --gpus 0", "--hybrid"},

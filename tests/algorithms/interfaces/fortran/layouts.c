@@ -133,6 +133,11 @@ static const layout_entry entries[] = {
     MEMBER(tessera_lobpcg_options, seed),
     MEMBER(tessera_lobpcg_options, monitor),
     MEMBER(tessera_lobpcg_options, monitor_user),
+    MEMBER(tessera_lobpcg_options, checkpoint),
+    MEMBER(tessera_lobpcg_options, checkpoint_iterations),
+    MEMBER(tessera_lobpcg_options, checkpoint_seconds),
+    MEMBER(tessera_lobpcg_options, checkpoint_label),
+    MEMBER(tessera_lobpcg_options, resume),
     STRUCTURE(tessera_lobpcg_result),
     MEMBER(tessera_lobpcg_result, converged),
     MEMBER(tessera_lobpcg_result, iterations),
@@ -140,6 +145,9 @@ static const layout_entry entries[] = {
     MEMBER(tessera_lobpcg_result, columns_multiplied),
     MEMBER(tessera_lobpcg_result, multiplications),
     MEMBER(tessera_lobpcg_result, seconds),
+    MEMBER(tessera_lobpcg_result, iterations_before),
+    MEMBER(tessera_lobpcg_result, checkpoints),
+    MEMBER(tessera_lobpcg_result, checkpoint_failed),
 };
 
 /* -1: there is none of that name. */

@@ -199,6 +199,16 @@ contains
     call same("tessera_lobpcg_options.monitor", distance(c_loc(lobpcg_options), c_loc(lobpcg_options%monitor)))
     call same("tessera_lobpcg_options.monitor_user", &
       distance(c_loc(lobpcg_options), c_loc(lobpcg_options%monitor_user)))
+    call same("tessera_lobpcg_options.checkpoint", &
+      distance(c_loc(lobpcg_options), c_loc(lobpcg_options%checkpoint)))
+    call same("tessera_lobpcg_options.checkpoint_iterations", &
+      distance(c_loc(lobpcg_options), c_loc(lobpcg_options%checkpoint_iterations)))
+    call same("tessera_lobpcg_options.checkpoint_seconds", &
+      distance(c_loc(lobpcg_options), c_loc(lobpcg_options%checkpoint_seconds)))
+    call same("tessera_lobpcg_options.checkpoint_label", &
+      distance(c_loc(lobpcg_options), c_loc(lobpcg_options%checkpoint_label)))
+    call same("tessera_lobpcg_options.resume", &
+      distance(c_loc(lobpcg_options), c_loc(lobpcg_options%resume)))
     call same("tessera_lobpcg_result", int(c_sizeof(lobpcg_result), c_intptr_t))
     call same("tessera_lobpcg_result.converged", distance(c_loc(lobpcg_result), c_loc(lobpcg_result%converged)))
     call same("tessera_lobpcg_result.iterations", distance(c_loc(lobpcg_result), c_loc(lobpcg_result%iterations)))
@@ -208,5 +218,11 @@ contains
     call same("tessera_lobpcg_result.multiplications", &
       distance(c_loc(lobpcg_result), c_loc(lobpcg_result%multiplications)))
     call same("tessera_lobpcg_result.seconds", distance(c_loc(lobpcg_result), c_loc(lobpcg_result%seconds)))
+    call same("tessera_lobpcg_result.iterations_before", &
+      distance(c_loc(lobpcg_result), c_loc(lobpcg_result%iterations_before)))
+    call same("tessera_lobpcg_result.checkpoints", &
+      distance(c_loc(lobpcg_result), c_loc(lobpcg_result%checkpoints)))
+    call same("tessera_lobpcg_result.checkpoint_failed", &
+      distance(c_loc(lobpcg_result), c_loc(lobpcg_result%checkpoint_failed)))
   end subroutine
 end program

@@ -263,14 +263,15 @@ struct HalfStoredCase {
   Index block;             ///< many guard vectors, so that few iterations suffice
   std::vector<int> ranks;  ///< in addition to one rank
 };
-/// With three ranks each has a column of sub-matrices, with six ranks each has one sub-matrix;
+/// With three ranks each has a column of sub-matrices, with six and 15 ranks each has one sub-matrix;
 /// these numbers cover every preconditioner. Two and four ranks divide the sub-matrices by their
 /// numbers of entries.
 const std::vector<HalfStoredCase> half_stored_cases{
     {"laplacian2d:6:6", "none", 10, {2, 6}}, {"laplacian2d:6:6", "jacobi", 10, {3, 4}},
     {"laplacian2d:6:6", "fom", 10, {3}},     {"laplacian2d:6:6", "chebyshev", 10, {6}},
     {"shell:sd:0:4", "none", 24, {3}},       {"shell:sd:0:4", "jacobi", 24, {6}},
-    {"shell:sd:0:4", "fom", 24, {2, 6}},     {"shell:sd:0:4", "chebyshev", 24, {3, 4}}};
+    {"shell:sd:0:4", "fom", 24, {2, 6}},     {"shell:sd:0:4", "chebyshev", 24, {3, 4}},
+    {"laplacian2d:12:11", "fom", 10, {15}}};
 
 using History = std::vector<std::vector<double>>;
 constexpr Index whole_solve = 500;  ///< more iterations than any solve needs

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lobpcg_table.hpp"
+#include "lobpcg_report.hpp"
 
 #include <algorithm>
 #include <string>
@@ -25,8 +25,8 @@ std::string shares(const LobpcgStep& step) {
 
 }  // namespace
 
-void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
-  if (step.iteration == 0)
+void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted, bool heading) {
+  if (heading)
     say(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
         "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
   std::string values;
@@ -35,6 +35,23 @@ void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
   say(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged, step.largest_residual,
       values, step.seconds, shares(step));
   std::fflush(to);
+}
+
+Json history_json(const std::vector<LobpcgStep>& history) {
+  Json json = Json::array();
+  for (const LobpcgStep& step : history)
+    json.push_back({{"iteration", step.iteration},
+                    {"converged", step.converged},
+                    {"active", step.active},
+                    {"largest_residual", step.largest_residual},
+                    {"values", step.values},
+                    {"residuals", step.residuals},
+                    {"seconds", step.seconds},
+                    {"multiply", step.multiply_seconds},
+                    {"preconditioner", step.preconditioner_seconds},
+                    {"dense", step.dense_seconds},
+                    {"waiting", step.waiting_seconds}});
+  return json;
 }
 
 void set_stages(RunRecord& run, const std::vector<LobpcgStep>& history) {

@@ -9,11 +9,14 @@
 
 #include "report.hpp"
 
-/// The iterations of `tessera lobpcg` as lines and stages.
+/// What `tessera lobpcg` tells of the iterations of a solve.
 namespace tessera::program {
 
-/// Prints one row of the table of iterations, and the heading before the first row.
-void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted);
+/// Prints one row of the table of iterations. @param heading  the table's heading comes before it
+void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted, bool heading);
+
+/// The history in the record.
+Json history_json(const std::vector<LobpcgStep>& history);
 
 /// Replaces the stages' times by the times of each kind of work on this rank, from the solver's
 /// last step. The task counts of the stages are kept.
