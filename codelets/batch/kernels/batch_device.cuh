@@ -109,35 +109,43 @@ __device__ int load_scaled(const Reduction<S>& reduction, const S* a, S* to, Ind
   return power;
 }
 
+/// H = I - tau v v^H, v = (1, x scale), takes (alpha, x) to (beta, 0).
+template <class S>
+struct Reflector {
+  S tau = 0, scale = 0;
+  Real<S> beta = 0;
+  /// @param square of the length of x
+  __device__ Reflector(S alpha, Real<S> square) {
+    using R = Real<S>;
+    const R total = square + norm(alpha);
+    if (square == 0 && imag(alpha) == 0) {
+      beta = real(alpha);
+    } else if (total >= smallest_square<R>) {
+      const R inverse = real(alpha) > 0 ? -reciprocal_root(total) : reciprocal_root(total),
+              b = total * inverse;
+      tau = (S(b) - alpha) * inverse;
+      const S difference = alpha - S(b);
+      if constexpr (is_complex_scalar<S>)
+        scale = conj(difference) * reciprocal(norm(difference));
+      else
+        scale = reciprocal(difference);
+      beta = b;
+    }
+  }
+};
+
 /// The reflector of column x of rows [first, n): v, from row `first` on; returns tau, and the entry that remains in
 /// *beta. One row of a team.
 template <int width, class S>
 __device__ S make_reflector(int first, int n, const S* x, S* v, Real<S>* beta) {
-  using R = Real<S>;
   const int lane = threadIdx.x % width;
-  R square = 0;
+  Real<S> square = 0;
   for (int r = first + 1 + lane; r < n; r += width) square += norm(x[r]);
-  square = row_sum<width>(square);
-  const S alpha = x[first];
-  const R total = square + norm(alpha);
-  S tau = 0, scale = 0;
-  if (square == 0 && imag(alpha) == 0) {
-    *beta = real(alpha);
-  } else if (total < smallest_square<R>) {
-    *beta = 0;
-  } else {
-    const R inverse = real(alpha) > 0 ? -reciprocal_root(total) : reciprocal_root(total), b = total * inverse;
-    tau = (S(b) - alpha) * inverse;
-    const S difference = alpha - S(b);
-    if constexpr (is_complex_scalar<S>)
-      scale = conj(difference) * reciprocal(norm(difference));
-    else
-      scale = reciprocal(difference);
-    *beta = b;
-  }
-  for (int r = first + 1 + lane; r < n; r += width) v[r] = x[r] * scale;
+  const Reflector<S> reflector(x[first], row_sum<width>(square));
+  *beta = reflector.beta;
+  for (int r = first + 1 + lane; r < n; r += width) v[r] = x[r] * reflector.scale;
   if (lane == 0) v[first] = 1;
-  return tau;
+  return reflector.tau;
 }
 
 }  // namespace tessera::detail::kernels::batch

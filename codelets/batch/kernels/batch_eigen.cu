@@ -55,8 +55,18 @@ void launch_by_iteration(cudaStream_t stream, const EigenBatch<T>& batch, void* 
   using R = RealOf<T>;
   const int n = static_cast<int>(batch.n);
   const bool vectors = batch.z != nullptr;
-  const auto space = batch_work<S>(work, n, batch.count, vectors);
   S* const z = device::device_cast(batch.z);
+  if (vectors && n <= batch::small_order) {
+    const batch::Reduction<S> reduction{.n = n,
+                                        .upper = batch.uplo == Uplo::upper,
+                                        .a = device::device_cast(batch.a),
+                                        .lda = batch.lda,
+                                        .stride_a = batch.stride_a,
+                                        .info = batch.info};
+    return batch::launch_small_eigen<S>(
+        stream, {reduction, batch.count, batch.w, batch.stride_w, z, batch.ldz, batch.stride_z});
+  }
+  const auto space = batch_work<S>(work, n, batch.count, vectors);
   S* const v = vectors ? z : batch::reduced_in_shared<S>(n) ? nullptr : space.x;
   const Index ldv = vectors ? batch.ldz : n, stride_v = vectors ? batch.stride_z : Index(n) * n;
   batch::launch_reduction<S>(
@@ -64,10 +74,6 @@ void launch_by_iteration(cudaStream_t stream, const EigenBatch<T>& batch, void* 
       {n, batch.uplo == Uplo::upper, device::device_cast(batch.a), batch.lda, batch.stride_a, v, ldv,
        stride_v, space.tau, space.d, space.e, space.exponent, batch.info, space.progress},
       batch.count);
-  if (vectors && n <= batch::small_order)
-    return batch::launch_small_eigen<S>(
-        stream, {n, batch.count, v, ldv, stride_v, space.tau, space.d, space.e, space.exponent, batch.info,
-                 batch.w, batch.stride_w, z, batch.ldz, batch.stride_z});
   if (vectors) batch::launch_form_q<S>(stream, n, batch.count, v, ldv, stride_v, space.tau, space.x);
   constexpr int parts = is_complex<T> ? 2 : 1;
   for (int round = 1; round <= batch::rounds; ++round) {
@@ -124,6 +130,7 @@ void launch_by_division(cudaStream_t stream, cublasContext* cublas, const EigenB
 template <class T>
 std::size_t eigen_batch_bytes(Index n, Index count, bool vectors) noexcept {
   if (n >= divide_from<T>) return DivideParts<T>(nullptr, n, count, vectors).bytes;
+  if (vectors && n <= batch::small_order) return 256;  // nothing is kept between kernels
   return batch_work<device::DeviceScalar<T>>(nullptr, n, count, vectors).bytes;
 }
 

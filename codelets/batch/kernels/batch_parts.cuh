@@ -19,8 +19,8 @@ using namespace device;
 
 inline constexpr int rounds = 3;
 
-/// Up to this order a group of lanes makes the rotations of a matrix and applies them at once, to Q that it has formed:
-/// where one lane makes them for another kernel, it waits for its own stores.
+/// Up to this order a group of lanes has a matrix from the beginning to the end, a row each in registers: apart, kernels
+/// of the stages wait for their loads and stores.
 inline constexpr int small_order = 16;
 
 /// The work space of a batch with the QL method.
@@ -43,13 +43,12 @@ struct Work {
       pointer = reinterpret_cast<X*>(static_cast<char*>(memory) + at);
       at += (static_cast<std::size_t>(each * count) * sizeof(X) + 255) / 256 * 256;
     };
-    take(x, matrices && !(vectors && n <= small_order) ? n * n : 0);
+    take(x, matrices ? n * n : 0);
     take(tau, n);
     take(d, n);
     take(e, n);
-    const bool stored = vectors && n > small_order;
-    take(rotations, stored ? rotation_space(n) : 0);
-    take(sweeps, stored ? sweep_space(n) : 0);
+    take(rotations, vectors ? rotation_space(n) : 0);
+    take(sweeps, vectors ? sweep_space(n) : 0);
     take(place, n);
     take(exponent, 1);
     take(progress, 1);
@@ -137,23 +136,17 @@ struct Rotating {
 template <class R>
 void launch_rotations(cudaStream_t stream, const Rotating<R>& rotating, int round);
 
-/// Matrices of order up to small_order after the reduction.
+/// Matrices of order up to small_order.
 template <class S>
 struct SmallEigen {
-  int n;
+  Reduction<S> reduction;  ///< n, upper, a, lda, stride_a and info
   Index count;
-  const S* v;  ///< of the reduction; may be z
-  Index ldv, stride_v;
-  const S* tau;
-  const Real<S>*d, *e;
-  const int* exponent;
-  int* info;
   Real<S>* w;
   Index stride_w;
-  S* z;
+  S* z;  ///< may be a
   Index ldz, stride_z;
 };
-/// Q, and the QL method with it: w and z.
+/// Values and vectors in one kernel: the reduction, Q and the QL method.
 template <class S>
 void launch_small_eigen(cudaStream_t stream, const SmallEigen<S>& problem);
 
