@@ -25,7 +25,7 @@ struct ShellModelState {
 
 /// States, and the orbits that their occupations count.
 struct ShellModelStates {
-  std::vector<std::string> orbits;  ///< as 0d5/2, in the order of the `.sps` file
+  std::vector<std::string> orbits;  ///< as 0d5/2, in the order of the file; without one shell after shell
   std::vector<ShellModelState> states;
 };
 
@@ -66,7 +66,8 @@ struct ShellModelProduct {
 
 /// The lists from which a TwoSpeciesOperator applies the matrix of a generator of the kind 'shell' without
 /// storing it: sectors are the determinants of one M and parity (and one weight, where the space is
-/// truncated), transfers the one-body operators that change these by the same amounts. Elements that are
+/// truncated), transfers the one-body operators that change these by the same amounts (and lead from
+/// one weight of an orbit to one). Elements that are
 /// negligible in the matrix may be there, so that products agree to rounding.
 /// Source: E. Caurier, F. Nowacki, Acta Phys. Pol. B 30, 705 (1999).
 /// @throws InvalidArgument (`generator`) for a matrix of another kind
