@@ -4,8 +4,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <tessera/error.hpp>
 
+#include "cusparse_lanczos.hpp"
+#include "gpu_libraries.hpp"
+#include "lanczos.hpp"
 #include "lapack_peer.hpp"
 #include "lobpcg_problem.hpp"
 #include "machine_limits.hpp"
@@ -43,6 +48,43 @@ double run_slepc(Runtime& runtime, const SparseEigenProblem& problem, const std:
   return theirs.seconds;
 }
 
+/// The time without the conversion of the matrix and its way to the GPU.
+template <class T>
+double run_lanczos(Runtime& runtime, const SparseEigenProblem& problem, bool on_gpu,
+                   SparseEigenSolution& solution) {
+  if (problem.b) throw InvalidArgument("--peer", "lanczos", "another peer, for A x = lambda B x");
+  const Index vectors = lanczos_vectors(problem.count, problem.a->order());
+  const LanczosOptions options{.count = problem.count,
+                               .largest = problem.largest,
+                               .tolerance = problem.tolerance,
+                               .norm = problem.norm,
+                               .a_norm = problem.a_norm,
+                               .restarts = problem.iterations};
+  CusparseChoice choice;
+  double conversion = 0, seconds = 0;
+  LanczosResult theirs;
+  runtime.run_exclusively(cpu_threads(runtime), [&] {
+    const double begin = now();
+    FullRows<T> rows = full_rows<T>(*problem.a, host_threads(runtime));
+    const auto space = on_gpu ? make_cusparse_lanczos<T>(rows, vectors, choice)
+                              : make_host_lanczos<T>(std::move(rows), vectors, cpu_threads(runtime));
+    begin_lanczos(*space, problem.seed);
+    const double ready = now();
+    conversion = ready - begin;
+    theirs = solve_by_lanczos<T>(*space, options);
+    seconds = now() - ready;
+  });
+  solution.values = theirs.values;
+  solution.record = {{"restarts", theirs.restarts},
+                     {"columns_multiplied", theirs.columns_multiplied},
+                     {"converged", theirs.values.size()},
+                     {"largest_residual", theirs.largest_residual},
+                     {"basis", vectors},
+                     {"conversion_seconds", conversion}};
+  if (on_gpu) solution.record["algorithm"] = choice.algorithm;
+  return seconds;
+}
+
 }  // namespace
 
 template <class T>
@@ -55,7 +97,7 @@ std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const 
         [&runtime](SparseEigenProblem& problem, SparseEigenSolution& solution, std::string& name) {
           return run_lapack<T>(runtime, problem, solution, name);
         });
-  if (is_complex<T> && library.starts_with("slepc-"))
+  if (is_complex<T> && (library.starts_with("slepc-") || library.ends_with("lanczos")))
     throw InvalidArgument("--peer", library, "none or dense, for a complex matrix");
   if (library == "slepc-lobpcg" || library == "slepc-krylovschur") {
     const std::string solver = library.substr(std::string("slepc-").size());
@@ -66,7 +108,23 @@ std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const 
           return run_slepc(runtime, problem, solver, solution);
         });
   }
-  throw InvalidArgument("--peer", library, "none, dense, slepc-lobpcg or slepc-krylovschur");
+  if constexpr (!is_complex<T>)
+    if (library == "lanczos" || library == "cusparse-lanczos") {
+      const bool on_gpu = library == "cusparse-lanczos";
+      PeerTraits traits{"thick-restart Lanczos", runtime.info().blas, needs_one_process(runtime),
+                        cpu_threads(runtime)};
+      if (on_gpu)
+        traits = {"thick-restart Lanczos on cuSPARSE and cuBLAS",
+                  fmt::format("cuSPARSE {}, cuBLAS {}", cusparse_version(), cublas_version()),
+                  first_of({needs_one_process(runtime), needs_gpu(runtime)}), 0};
+      return std::make_unique<Made>(
+          std::move(traits),
+          [&runtime, on_gpu](SparseEigenProblem& problem, SparseEigenSolution& solution, std::string&) {
+            return run_lanczos<T>(runtime, problem, on_gpu, solution);
+          });
+    }
+  throw InvalidArgument("--peer", library,
+                        "none, dense, lanczos, cusparse-lanczos, slepc-lobpcg or slepc-krylovschur");
 }
 
 #define TESSERA_INSTANTIATE(T) \

@@ -17,7 +17,9 @@ struct SparseEigenProblem {
   const SymmetricRows* b = nullptr;  ///< null: the standard problem
   Index count = 1, block = 0, iterations = 500;
   bool largest = false;
+  std::uint64_t seed = 1;  ///< of a random start vector
   double tolerance = 0;
+  double a_norm = 0;           ///< bound of ||A||, for norm backward; 0: unknown
   std::string norm;            ///< scale of the tolerance: backward, relative or absolute
   std::string preconditioner;  ///< for SLEPc's LOBPCG: none; otherwise block Jacobi with incomplete
                                ///< factorizations (PETSc's default)
@@ -28,8 +30,13 @@ struct SparseEigenSolution {
 };
 using SparseEigenPeer = PeerFor<SparseEigenProblem, SparseEigenSolution>;
 
-/// @param library  dense (LAPACK in scalar type T), slepc-lobpcg or slepc-krylovschur; returns null
-/// for none
+/// Whether the peer can solve A x = lambda B x.
+inline bool solves_generalized(const std::string& library) {
+  return !library.ends_with("lanczos");
+}
+
+/// @param library  dense (LAPACK in scalar type T), lanczos (thick restarts, on the host), cusparse-lanczos (the same on a
+/// GPU), slepc-lobpcg or slepc-krylovschur; returns null for none
 template <class T>
 std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const std::string& library);
 

@@ -8,6 +8,8 @@
 #include <random>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
@@ -189,6 +191,14 @@ double scaled(double error, double allowed) {
   return error == 0 ? 0 : known(error / allowed);
 }
 
+/// Of a vector of length 1.
+double allowed_residual(const LobpcgOptions& options, double norm_a, double norm_b, double theta) {
+  const double unit = options.norm == LobpcgNorm::backward   ? norm_a + std::abs(theta) * norm_b
+                      : options.norm == LobpcgNorm::relative ? std::abs(theta)
+                                                             : 1;
+  return options.tolerance * unit;
+}
+
 }  // namespace
 
 double check_memory(double order, Index count, std::size_t element_bytes) noexcept {
@@ -217,10 +227,7 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
     const double theta = result.values[j];
     const double residual = sums.residual[j], square = sums.x_square[j];
     largest_square = std::max(largest_square, square);
-    const double unit = options.norm == LobpcgNorm::backward   ? pair.norm_a + std::abs(theta) * pair.norm_b
-                        : options.norm == LobpcgNorm::relative ? std::abs(theta)
-                                                               : 1;
-    bounds.push_back(options.tolerance * unit);
+    bounds.push_back(allowed_residual(options, pair.norm_a, pair.norm_b, theta));
     record.residual = std::max(
         record.residual, scaled(known((std::sqrt(residual) + error) / std::sqrt(square)), bounds.back()));
     for (std::size_t i = 0; i <= j; ++i)
@@ -239,6 +246,18 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
     record.values = std::max(record.values, scaled(difference, allowed));
   }
   return record;
+}
+
+std::string different_values(const std::vector<double>& ours, const std::vector<double>& theirs,
+                             const LobpcgOptions& options, double norm_a, double rounding) {
+  for (std::size_t j = 0; j < std::min(ours.size(), theirs.size()); ++j) {
+    const double theta = ours[j];
+    // An eigenvalue is as near as the residual is long.
+    const double allowed = 2 * allowed_residual(options, norm_a, 1, theta) + 100 * rounding * norm_a;
+    if (!(std::abs(theta - theirs[j]) <= allowed))
+      return fmt::format("eigenvalue {} is {:.12g}, the peer's {:.12g}", j + 1, theta, theirs[j]);
+  }
+  return {};
 }
 
 #define TESSERA_INSTANTIATE(V, T)                                                            \

@@ -39,4 +39,9 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
                         const LobpcgResult<T>& result, const std::vector<double>& reference,
                         const std::string& against, const BlockVectors<T>* products = nullptr);
 
+/// Which eigenvalues of two solves to the same tolerance differ by more than it allows; empty: none. Of A x = lambda x.
+/// @param rounding  relative, of the matrix's values
+std::string different_values(const std::vector<double>& ours, const std::vector<double>& theirs,
+                             const LobpcgOptions& options, double norm_a, double rounding);
+
 }  // namespace tessera::program

@@ -80,6 +80,8 @@ class LobpcgRun {
       throw UsageError("--save-overlap", options_.save_overlap, "is not possible", "a problem with B");
     set_solver();
     product_free_ = is_product_free(options_, rows_, runtime_);
+    if (rows_.b && peer_ && !solves_generalized(options_.peer))
+      throw UsageError("--peer", options_.peer, "is not possible", "another one, for A x = lambda B x");
     require_room();
     CsbOptions cut{.groups = options_.nd, .progress = shown_share(session_)};
     const double begin = now();
@@ -292,7 +294,8 @@ class LobpcgRun {
     std::vector<double> reference;
     std::string against;
     known_values(reference, against);
-    if (peer_) solve_peer(timed, reference, against);
+    std::string mismatch;
+    if (peer_) mismatch = solve_peer(timed, result.values, reference, against);
     if (timed) {
       CheckRecord check;
       if (checks) {
@@ -300,6 +303,7 @@ class LobpcgRun {
         check = check_pairs<V, T>(
             runtime_, {*rows_.a, rows_.b.get(), a_->get().norm_bound(), b_ ? b_->norm_bound() : 1}, solve_,
             result, reference, against, products ? &*products : nullptr);
+        check.failure = mismatch;
       }
       if (!result) check.failure = fmt::format("not converged: {}", reason_of(result.status()));
       if (check.any()) run.check = check;
@@ -323,8 +327,10 @@ class LobpcgRun {
     if (count > 0 && count < options_.k) name += fmt::format(" ({} of {} are known)", count, options_.k);
   }
 
-  /// The peer's eigenvalues become the reference for those that are not known exactly.
-  void solve_peer(bool timed, std::vector<double>& reference, std::string& against) {
+  /// The peer's eigenvalues become the reference for those that are not known exactly. @returns why the check fails
+  /// because of them: a peer that computes one vector at a time may miss pairs
+  std::string solve_peer(bool timed, const std::vector<double>& ours, std::vector<double>& reference,
+                         std::string& against) {
     session_.progress().stage(options_.peer);
     peer_->prepare({.a = rows_.a.get(),
                     .b = rows_.b.get(),
@@ -332,7 +338,9 @@ class LobpcgRun {
                     .block = options_.block,
                     .iterations = options_.iterations,
                     .largest = options_.largest,
+                    .seed = options_.common.seed,
                     .tolerance = solve_.tolerance,
+                    .a_norm = a_->get().norm_bound(),
                     .norm = options_.norm,
                     .preconditioner = preconditioner_name_});
     const double seconds = peer_->run();
@@ -346,10 +354,15 @@ class LobpcgRun {
       if (const auto found = static_cast<Index>(values.size()); found < options_.k)
         report_.peer->note = fmt::format("it converged {} of {} pairs", found, options_.k);
     }
-    if (values.size() <= reference.size()) return;
+    const std::string mismatch = solves_generalized(options_.peer)
+                                     ? std::string()
+                                     : different_values(ours, values, solve_, a_->get().norm_bound(),
+                                                        static_cast<double>(precision<V>));
+    if (values.size() <= reference.size()) return mismatch;
     against = reference.empty() ? peer_->name() : fmt::format("{} and {}", against, peer_->name());
     reference.insert(reference.end(), values.begin() + static_cast<std::ptrdiff_t>(reference.size()),
                      values.end());
+    return mismatch;
   }
 
   /// The vectors of X; of pairs in groups those of the block, as of block Lanczos.

@@ -125,8 +125,11 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   add_machine(table, options.common);
   add_runs(table, options.common);
   add_check(table, options.common);
-  table.word("--peer", options.peer, {"none", "dense", "slepc-lobpcg", "slepc-krylovschur"},
-             "solve by LAPACK as a dense matrix, too, or by SLEPc (if the program was built with it)");
+  table.word(
+      "--peer", options.peer,
+      {"none", "dense", "lanczos", "cusparse-lanczos", "slepc-lobpcg", "slepc-krylovschur"},
+      "solve by LAPACK as a dense matrix, too, by a Lanczos method with thick restarts (ARPACK's and CuPy's "
+      "choices) on the cores or on a GPU, or by SLEPc (if the program was built with it)");
   table.text("--output", options.output, "PREFIX",
              "write PREFIX_values.mtx and PREFIX_vectors.mtx, or one HDF5 file if PREFIX ends in .h5");
   table.text("--plot", options.plot, "FILE", "draw the residuals' history, SVG");

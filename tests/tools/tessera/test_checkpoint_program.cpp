@@ -99,7 +99,7 @@ TEST_F(CheckpointProgram, GoesOnWithAFullDisk) {
 TEST_F(CheckpointProgram, ShortRuns) {
   const std::string file = path("c.h5"),
                     problem = fmt::format(
-                        "lobpcg --generate laplacian1d:150 --k 2 --iterations 30 --checkpoint {} ", file);
+                        "lobpcg --generate laplacian1d:100 --k 2 --iterations 25 --checkpoint {} ", file);
   Json last = record(problem, 1);
   EXPECT_EQ(result(last)["status"], "iterations exhausted");
   int runs = 1;
