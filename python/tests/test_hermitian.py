@@ -128,7 +128,7 @@ def test_gauge(lattice, exact):
         {"A": np.eye(50) * (1 + 1j)},
         {"A": scipy.sparse.eye(50).tocsr(), "X": np.ones((50, 2)) * 1j},
         {"A": scipy.sparse.eye(50).tocsr(), "M": np.eye(50) * 1j},
-        {"A": scipy.sparse.eye(50).tocsr(), "M": lambda x: x * 1j},
+        {"A": scipy.sparse.diags([np.arange(50.0)], [0]).tocsr(), "M": lambda x: x * 1j},
     ],
 )
 def test_bad_arguments(wrong):

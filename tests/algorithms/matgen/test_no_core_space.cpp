@@ -13,14 +13,12 @@ using namespace tessera::test;
 using namespace tessera::detail;
 using tessera::test::Matrix;
 
-/// Dimensions in the m-scheme that were published, of M = 0 or 1/2 but for one: P. Maris, C. Yang, D. Oryspayev, B.
-/// Cook, J. Comput. Sci. 59, 101554 (2022) and A. Alperen, P. Maris, H. M. Aktulga, C. Yang (2023), and others.
+/// 12C, M = 0: P. Maris' tabulation of dimensions for the code MFDn, as M. A. Caprio (University of Notre Dame) quotes it
+/// in the documentation of mfdnmem.py; 6Li, M = 1, Nmax = 2: an example of MFDn's results.
 TEST(NoCoreSpace, HasThePublishedDimensions) {
   const std::vector<std::pair<const char*, double>> dimensions{
-      {"6Li:0", 10},       {"6Li:2", 800},       {"6Li:4", 17040},  {"6Li:6", 197822},   {"6Li:8", 1578624},
-      {"6Li:10", 9692634}, {"7Li:6", 663527},    {"11B:4", 814092}, {"12C:2", 17725},    {"12C:4", 1118926},
-      {"12C:6", 32598920}, {"12C:8", 594496743}, {"16O:2", 1245},   {"16O:6", 26483625}, {"16O:8", 996878170},
-      {"10B:6", 12060706}, {"6Li:2:2", 711},
+      {"12C:4", 1118926},   {"12C:5", 6488004},    {"12C:6", 32598920},    {"12C:7", 145989820},
+      {"12C:8", 594496743}, {"12C:9", 2233681236}, {"12C:10", 7830355795}, {"6Li:2:2", 711},
   };
   for (const auto& [space, dimension] : dimensions)
     EXPECT_EQ(shell_model_order(fmt::format("shell:nocore:{}", space)), dimension) << space;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <tuple>
 
 #include <tests/tools/program_test.hpp>
 
@@ -51,7 +52,7 @@ TEST_F(HermitianProgram, FilesAndTypes) {
                                            {"--preconditioner chebyshev --method gd", "z", 1e-9}}) {
       const Json json = record(fmt::format("lobpcg --matrix {} --k 4 {}", ring(n, phi, symmetry), more));
       EXPECT_TRUE(passed(json)) << more;
-      EXPECT_EQ(json["options"]["type"], type);
+      EXPECT_EQ(json["options"]["type"], std::string(type));
       for (int k = 0; k < 4; ++k)
         EXPECT_NEAR(result(json)["values"][std::size_t(k)].get<double>(), exact(n, phi, k), gate) << more;
     }
@@ -101,7 +102,7 @@ TEST_F(HermitianProgram, SavedMatricesAndVectors) {
   ASSERT_EQ(rows, 60);
   ASSERT_EQ(columns, 2);
   // The lowest state is a plane wave of wave number 0: all of one phase.
-  for (Index i = 1; i < 60; ++i) EXPECT_NEAR(std::abs(vectors[std::size_t(i)] - vectors[0]), 0, 1e-5);
+  for (Index i = 1; i < 60; ++i) EXPECT_NEAR(std::abs(vectors[std::size_t(i)] - vectors[0]), 0, 1e-4);
 }
 
 TEST_F(HermitianProgram, ProductsOfTheBenchmark) {

@@ -103,7 +103,7 @@ class SpmmRunner {
     json = option_table(used).json();
     json["matrix"] = source_.name();
     json["n"] = a_->order();
-    json["scalar"] = std::string(1, type_letter<T>);
+    json["scalar_type"] = std::string(1, type_letter<T>);
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
     report_.lines.emplace_back(
