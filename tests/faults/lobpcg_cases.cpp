@@ -214,6 +214,10 @@ const AddFaultCases option_cases({
     {"lobpcg_seed", options({.count = 2, .seed = 2}), different},
     {"lobpcg_monitor_of_one", options({.count = 2, .monitor = [](const LobpcgStep&) { return true; }}),
      different},
+    {"lobpcg_checkpoint_of_one", options({.count = 2, .checkpoint = {.path = "c.h5", .seconds = -1}}),
+     "checkpoint.seconds"},
+    {"lobpcg_checkpoint_seconds", options({.count = 2, .checkpoint = {.seconds = 1}}), different},
+    {"lobpcg_resume_of_one", options({.count = 2, .resume = "c.h5"}), different},
     {"lobpcg_preconditioner_of_one",
      [](const Ranks& ranks) {
        const auto a = good_operator(ranks);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/error.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 #include "cusparse_lanczos.hpp"
 #include "gpu_libraries.hpp"
@@ -63,6 +64,10 @@ double run_lanczos(Runtime& runtime, const SparseEigenProblem& problem, bool on_
   CusparseChoice choice;
   double conversion = 0, seconds = 0;
   LanczosResult theirs;
+  const Index vectors_of_n = on_gpu ? 1 : vectors + 1;
+  require_memory(runtime, "--peer lanczos",
+                 static_cast<double>(problem.whole_entries) * (sizeof(T) + sizeof(std::int32_t)) +
+                     static_cast<double>(problem.a->order() * vectors_of_n) * sizeof(T));
   runtime.run_exclusively(cpu_threads(runtime), [&] {
     const double begin = now();
     FullRows<T> rows = full_rows<T>(*problem.a, host_threads(runtime));

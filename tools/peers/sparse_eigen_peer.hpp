@@ -17,7 +17,8 @@ struct SparseEigenProblem {
   const SymmetricRows* b = nullptr;  ///< null: the standard problem
   Index count = 1, block = 0, iterations = 500;
   bool largest = false;
-  std::uint64_t seed = 1;  ///< of a random start vector
+  Index whole_entries = 0;  ///< of both triangles of A; 0: unknown
+  std::uint64_t seed = 1;   ///< of a random start vector
   double tolerance = 0;
   double a_norm = 0;           ///< bound of ||A||, for norm backward; 0: unknown
   std::string norm;            ///< scale of the tolerance: backward, relative or absolute

@@ -338,6 +338,7 @@ class LobpcgRun {
                     .block = options_.block,
                     .iterations = options_.iterations,
                     .largest = options_.largest,
+                    .whole_entries = a_->stored() ? whole_entries(*a_->stored()) : 0,
                     .seed = options_.common.seed,
                     .tolerance = solve_.tolerance,
                     .a_norm = a_->get().norm_bound(),
