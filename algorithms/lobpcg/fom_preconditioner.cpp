@@ -63,7 +63,7 @@ void FomPreconditioner<V, T>::apply(Sequence& sequence, const BlockVectors<T>& r
   };
   collectively(sequence.runtime(), "FomPreconditioner::apply", argument_hash(columns), check, [&] {
     const RowSegments& segments = *a_.segments();
-    const double sigma = shift_.value();
+    const FomShift sigma(shift_.value(), shift_.given() ? 0 : shift_.sign());
     const auto tiles = [&](Index s) { return static_cast<Index>(a_.diagonal_tiles(s).begins.size()) - 1; };
     std::int64_t needed = 0;
     for (Index s = 0; s < segments.count(); ++s) {

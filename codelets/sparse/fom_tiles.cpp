@@ -126,7 +126,7 @@ const T* before_rows(const T* data, std::int64_t row, std::int64_t ld) noexcept 
 /// segment's.
 template <class V, class T>
 void fom_tile(const CsbPieceView<V>& piece, std::int64_t first, std::int64_t rows, int columns, int steps,
-              double shift, Rows<const T> r, T* w_rows, std::int64_t ldw, T* basis) noexcept {
+              FomShift shift, Rows<const T> r, T* w_rows, std::int64_t ldw, T* basis) noexcept {
   constexpr double epsilon = precision<T>;
   const Rows<T> w{w_rows + first * ldw, ldw};
   const auto v = [&](int j) { return basis + j * rows * columns; };
@@ -172,7 +172,7 @@ void fom_tile(const CsbPieceView<V>& piece, std::int64_t first, std::int64_t row
 
 template <class V, class T>
 void fom_tiles(const CsbPieceView<V>& piece, std::int64_t tiles, const std::uint32_t* begins, int columns,
-               int steps, double shift, const T* r, std::int64_t ldr, T* w, std::int64_t ldw,
+               int steps, FomShift shift, const T* r, std::int64_t ldr, T* w, std::int64_t ldw,
                T* basis) noexcept {
   CsbPieceView<V> part = piece;
   std::int64_t cell = 0;

@@ -80,7 +80,7 @@ template <class T>
 struct FomState {
   std::int64_t rows, tiles;
   int columns, steps, lanes;
-  double shift;
+  FomShift shift;
   const std::uint32_t* begins;
   const T* r;
   std::int64_t ldr;

@@ -15,6 +15,15 @@ namespace tessera::detail {
 /// The most steps: their coefficients fit a thread's local arrays.
 inline constexpr int fom_max_steps = 32;
 
+/// sigma of K - sigma I. Where `sign` is not 0, sign (T_k - sigma I) is to be positive definite: in a tile and column where
+/// it is not, sigma moves beyond the spectrum of T_k. An indefinite preconditioner finds eigenvectors near sigma
+/// instead of those at the end of the spectrum.
+struct FomShift {
+  double value = 0;
+  int sign = 0;
+  constexpr FomShift(double shift = 0, int definite_sign = 0) : value(shift), sign(definite_sign) {}
+};
+
 /// Layout of the scratch memory; offsets in bytes. CPUs compute the tiles one after the other and use the
 /// beginning alone, for the basis of one tile (s blocks of its rows x m).
 struct FomScratch {
@@ -80,7 +89,7 @@ struct FomTiles {
   std::int64_t rows = 0, tiles = 0;  ///< of the segment
   int columns = 0;                   ///< m, 1 to 32
   int steps = 0;                     ///< s, 1 to fom_max_steps
-  double shift = 0;
+  FomShift shift{};
 
   bool stored() const noexcept { return shape.cell_count > 0; }
   double flops() const noexcept {
@@ -113,7 +122,7 @@ namespace kernels {
 /// x columns. All `columns` of w are overwritten, no others.
 template <class V, class T>
 void fom_tiles(const CsbPieceView<V>& piece, std::int64_t tiles, const std::uint32_t* begins, int columns,
-               int steps, double shift, const T* r, std::int64_t ldr, T* w, std::int64_t ldw,
+               int steps, FomShift shift, const T* r, std::int64_t ldr, T* w, std::int64_t ldw,
                T* basis) noexcept;
 
 }  // namespace kernels

@@ -23,12 +23,32 @@ TESSERA_FOM_FUNCTION bool fom_invariant(double beta, double largest, double epsi
   return beta <= 32 * epsilon * largest;
 }
 
+/// The shift for T_k: as given, or, where sign (T_k - shift I) is to be positive definite and is not, as far beyond
+/// Gershgorin's bound of T_k as the given one is inside of it. Arguments as below.
+TESSERA_FOM_FUNCTION double definite_shift(int k, const double* alpha, const double* beta,
+                                           std::int64_t stride, FomShift shift) {
+  if (shift.sign == 0) return shift.value;
+  bool definite = true;
+  double pivot = 0, bound = 0, size = 0;  // bound: of the least eigenvalue of sign (T_k - shift I)
+  for (int j = 0; j < k; ++j) {
+    const double diagonal = shift.sign * (alpha[j * stride] - shift.value),
+                 before = j > 0 ? fabs(beta[(j - 1) * stride]) : 0,
+                 after = j + 1 < k ? fabs(beta[j * stride]) : 0, radius = before + after;
+    pivot = j > 0 ? diagonal - before * before / pivot : diagonal;
+    definite = definite && pivot > 0;
+    bound = j > 0 ? fmin(bound, diagonal - radius) : diagonal - radius;
+    size = fmax(size, fabs(diagonal) + radius);
+  }
+  return definite ? shift.value : shift.value + shift.sign * fmin(2 * bound, -1e-3 * size);
+}
+
 /// y of (T_k - shift I) y = norm e_1 for k >= 1, by Givens rotations: they need no definite matrix. A last
 /// pivot that is almost zero (the shift is an eigenvalue of T_k) is replaced by sqrt(epsilon) times the size
 /// of the matrix. alpha[j stride] is alpha_{j+1} and beta[j stride] beta_{j+1}, j < k and j < k - 1; y[j
 /// stride] may be beta's memory.
 TESSERA_FOM_FUNCTION void fom_solution(int k, const double* alpha, const double* beta, std::int64_t stride,
-                                       double shift, double norm, double epsilon, double* y) {
+                                       FomShift given, double norm, double epsilon, double* y) {
+  const double shift = definite_shift(k, alpha, beta, stride, given);
   double diagonal[fom_max_steps], first[fom_max_steps], second[fom_max_steps], right[fom_max_steps];
   double size = 0, pivot = alpha[0] - shift, above = k > 1 ? beta[0] : 0;
   right[0] = norm;
