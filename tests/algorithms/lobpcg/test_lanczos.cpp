@@ -180,7 +180,7 @@ Index plain_lanczos_columns(const SparseRows& a, Index count, double tolerance) 
       if (i > 0) h(i, i - 1) = h(i - 1, i) = beta[std::size_t(i - 1)];
     }
     std::vector<double> theta;
-    EXPECT_TRUE(symmetric_eigen(h, theta));
+    EXPECT_TRUE(hermitian_eigen(h, theta));
     Index converged = 0;
     while (converged < count && beta.back() * std::abs(h(m - 1, converged)) <= tolerance) ++converged;
     if (converged == count) return m;
@@ -463,6 +463,23 @@ TEST_F(Lanczos, ScalesOfAllKinds) {
                InvalidArgument);
 }
 
+/// It writes no checkpoint: refused, and not the automatic method then.
+TEST_F(Lanczos, HasNoCheckpoints) {
+  const SparseRows a = laplacian(400);
+  const auto op = operator_of<double>(runtime(), a);
+  for (const bool resumes : {false, true}) {
+    LobpcgOptions options{.count = 40, .method = lanczos};
+    (resumes ? options.resume : options.checkpoint.path) = "no_such_directory_here/c.h5";
+    EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &op}, options), InvalidArgument);
+  }
+  const LobpcgOptions plain{.count = 40, .method = EigenMethod::automatic};
+  EXPECT_EQ(lobpcg(runtime(), {.a = &op}, plain).method, EigenMethod::lanczos);
+  LobpcgOptions saved = plain;
+  saved.checkpoint = {
+      .path = testing::TempDir() + "lanczos_checkpoint.h5", .iterations = 1000000, .seconds = 0};
+  EXPECT_NE(lobpcg(runtime(), {.a = &op}, saved).method, EigenMethod::lanczos);
+}
+
 TEST_F(Lanczos, HowItEnds) {
   const SparseRows a = counting(400);
   const auto op = operator_of<double>(runtime(), a);
@@ -573,7 +590,7 @@ TEST(LanczosProblem, ResidualsAreThoseOfTheLastColumns) {
   SmallMatrix h(2, 2), rest(1, 1);
   h(0, 0) = 1, h(0, 1) = h(1, 0) = 2, h(1, 1) = 5, rest(0, 0) = 9;
   for (const double sign : {1.0, -1.0}) {
-    const LanczosRitz ritz = lanczos_ritz(h, rest, sign);
+    const LanczosRitz<double> ritz = lanczos_ritz(h, rest, sign);
     ASSERT_TRUE(ritz.finite);
     for (Index j = 0; j < 2; ++j) {
       const double value = 3 + (sign > 0 ? 1 : -1) * (j == 0 ? -1 : 1) * std::sqrt(8.0);
@@ -586,7 +603,7 @@ TEST(LanczosProblem, ResidualsAreThoseOfTheLastColumns) {
 }
 
 TEST(LanczosProblem, OrderAndEnds) {
-  LanczosRitz active;
+  LanczosRitz<double> active;
   active.values = {-4, -1, 2};
   active.residuals = {1, 2, 3};
   const std::vector<LanczosPair> locked{{3, 0.5, 0, true}, {1, 0.25, 1, true}};

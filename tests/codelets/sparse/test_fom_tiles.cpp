@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <numeric>
+
 #include <tests/codelets/sparse/diagonal_tiles.hpp>
 #include <tests/support/runtime_test.hpp>
 #include <tests/support/type_pairs.hpp>
@@ -25,8 +27,8 @@ class FomTiles : public RuntimeTest<typename Pair::T, true> {
   using T = typename Pair::T;
 
   /// Result of the kernel. Rows are padded by two elements, which must not change.
-  static std::vector<T> fom(const Tiles& tiles, int columns, int steps, double shift, const std::vector<T>& r,
-                            Index cut = 16, std::size_t most = 50) {
+  static std::vector<T> fom(const Tiles& tiles, int columns, int steps, FomShift shift,
+                            const std::vector<T>& r, Index cut = 16, std::size_t most = 50) {
     const TilesPiece<V> piece(tiles, cut, most);
     const Index ldw = columns + 2;
     std::vector<T> w(std::size_t(tiles.rows() * ldw), T(7)), result;
@@ -103,6 +105,28 @@ TYPED_TEST(FomTiles, IsExactWithAsManyStepsAsRows) {
         (shift == 2.03 ? 1e5 : 1e3) * precision<T>)
         << "shift " << shift;
   }
+}
+
+/// In each tile and column r^T w has the wanted sign also where the shift lies inside or on the other side of the
+/// spectrum; where it does not, nothing changes.
+TYPED_TEST(FomTiles, IsDefiniteWhereItMustBe) {
+  using T = typename TestFixture::T;
+  const Tiles tiles = random_tiles({1, 2, 3, 5, 8, 30, 1}, 1, 2, 3);
+  const int columns = 5;
+  const auto r = random_rows<T>(tiles.rows(), columns, 6);
+  for (const int sign : {1, -1})
+    for (const int steps : {1, 2, 3, 7})
+      for (const double shift : {-20.0, -2.0, 2.03, 7.0, 20.0}) {
+        const auto w = this->fom(tiles, columns, steps, FomShift(shift, sign), r);
+        for (std::size_t t = 0; t < tiles.dense.size(); ++t)
+          for (int c = 0; c < columns; ++c) {
+            const auto x = this->part(tiles, t, r, columns, c), y = this->part(tiles, t, w, columns, c);
+            EXPECT_GT(sign * std::inner_product(x.begin(), x.end(), y.begin(), 0.0), 0)
+                << "tile " << t << " sign " << sign << " steps " << steps << " shift " << shift;
+          }
+        if (std::abs(shift) == 20 && sign * shift < 0)
+          EXPECT_EQ(w, this->fom(tiles, columns, steps, shift, r));
+      }
 }
 
 TYPED_TEST(FomTiles, EndsWhereTheKrylovSpaceDoes) {
