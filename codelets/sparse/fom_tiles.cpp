@@ -211,7 +211,7 @@ void insert_fom_tiles(Sequence& sequence, FomTiles<V, T> task, const TaskOptions
 
 #define TESSERA_DEFINE(V, T)                                                                              \
   template void kernels::fom_tiles<V, T>(const CsbPieceView<V>&, std::int64_t, const std::uint32_t*, int, \
-                                         int, double, const T*, std::int64_t, T*, std::int64_t,           \
+                                         int, FomShift, const T*, std::int64_t, T*, std::int64_t,         \
                                          T*) noexcept;                                                    \
   TESSERA_DEFINE_TASK(FomTiles<V, T>)                                                                     \
   template void insert_fom_tiles<V, T>(Sequence&, FomTiles<V, T>, const TaskOptions&);
