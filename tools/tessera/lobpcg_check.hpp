@@ -11,7 +11,7 @@
 #include "report.hpp"
 
 /// Checks of a few eigenpairs, independent of the solver: products by plain loops over the rows, in
-/// double precision, or the operator's, compared with such a product.
+/// double precision.
 namespace tessera::program {
 
 struct SparsePair {
@@ -30,14 +30,10 @@ double check_memory(double order, Index count, std::size_t element_bytes) noexce
 /// rounding errors of the values (V) and of the vectors. For a generalized problem, where ||x||_B =
 /// 1, this sum is multiplied by the largest ||x||^2.
 /// Collective; rows are distributed over ranks and threads.
-/// @param products A X of the operator, in the order of the rows; null: made from the elements. One random
-/// combination of the vectors is multiplied by the elements in any case, and the length of what A X differs from
-/// that counts as a residual of each vector: a wrong product is found with certainty but for coincidences (Freivalds,
-/// IFIP Congress 1977).
 template <class V, class T>
 CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOptions& options,
                         const LobpcgResult<T>& result, const std::vector<double>& reference,
-                        const std::string& against, const BlockVectors<T>* products = nullptr);
+                        const std::string& against);
 
 /// Which eigenvalues of two solves to the same tolerance differ by more than it allows; empty: none. Of A x = lambda x.
 /// @param rounding  relative, of the matrix's values

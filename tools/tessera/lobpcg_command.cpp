@@ -280,14 +280,7 @@ class LobpcgRun {
     LobpcgResult<T> result = lobpcg(runtime_, problem_, solve);
     RunRecord run = session_.end_run(result.statistics);
     if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
-    const auto found = static_cast<Index>(result.values.size());
-    const bool checks = timed && options_.common.wants_check(index);
-    // A product of many vectors takes the operator less time than the elements take, one of few no more. In single
-    // precision, or with B, the elements alone tell what the residuals are.
-    std::optional<BlockVectors<T>> products;
-    if (checks && !single && !rows_.b && found > 1 && found <= 32)
-      products = a_->products_by_rows(result.vectors, found);
-    result.vectors = a_->by_rows(std::move(result.vectors), found);
+    result.vectors = a_->by_rows(std::move(result.vectors), static_cast<Index>(result.values.size()));
     set_stages(run, result.history);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
@@ -298,11 +291,11 @@ class LobpcgRun {
     if (peer_) mismatch = solve_peer(timed, result.values, reference, against);
     if (timed) {
       CheckRecord check;
-      if (checks) {
+      if (options_.common.wants_check(index)) {
         session_.progress().stage("checking");
         check = check_pairs<V, T>(
             runtime_, {*rows_.a, rows_.b.get(), a_->get().norm_bound(), b_ ? b_->norm_bound() : 1}, solve_,
-            result, reference, against, products ? &*products : nullptr);
+            result, reference, against);
         check.failure = mismatch;
       }
       if (!result) check.failure = fmt::format("not converged: {}", reason_of(result.status()));

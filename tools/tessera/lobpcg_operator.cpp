@@ -3,9 +3,7 @@
 #include "lobpcg_operator.hpp"
 
 #include <tessera/codelets/sparse/csb_layout.hpp>
-#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
-#include <tessera/sequence.hpp>
 
 #include "usage_error.hpp"
 
@@ -76,16 +74,6 @@ BlockVectors<T> ProgramOperator<V, T>::by_rows(BlockVectors<T> vectors, Index co
     return result;
   }
   return vectors;
-}
-
-template <class V, class T>
-BlockVectors<T> ProgramOperator<V, T>::products_by_rows(const BlockVectors<T>& vectors, Index count) const {
-  BlockVectors<T> products(runtime_, vectors.shared_segments(), vectors.width());
-  Sequence sequence(runtime_);
-  sequence.begin_stage("check");
-  get().apply(sequence, vectors, products, count);
-  if (const Status status = sequence.wait(); !status) throw Error(status.message());
-  return by_rows(std::move(products), count);
 }
 
 #define TESSERA_INSTANTIATE(V, T) template class ProgramOperator<V, T>;

@@ -44,8 +44,6 @@ class ProgramOperator {
   std::vector<double> diagonal() const { return stored_ ? stored_->diagonal() : free_->get().diagonal(); }
   /// Vectors whose rows are the matrix's, from the first `count` of the operator's; collective.
   BlockVectors<T> by_rows(BlockVectors<T> vectors, Index count) const;
-  /// A times the first `count` of the operator's vectors, as by_rows has them; collective.
-  BlockVectors<T> products_by_rows(const BlockVectors<T>& vectors, Index count) const;
 
  private:
   explicit ProgramOperator(Runtime& runtime) : runtime_(runtime) {}
