@@ -119,7 +119,7 @@ void add_checkpoint(OptionTable& table, LobpcgProgramOptions& options) {
 
 OptionTable option_table(LobpcgProgramOptions& options) {
   OptionTable table("tessera lobpcg",
-                    "a few extreme eigenpairs of a sparse symmetric or complex Hermitian matrix");
+                    "a few extreme eigenpairs of a sparse symmetric or Hermitian matrix");
   add_problem(table, options);
   add_solver(table, options);
   add_machine(table, options.common);
@@ -157,12 +157,8 @@ OptionTable option_table(LobpcgProgramOptions& options) {
   table.example("--generate shell:28Si --k 8 --plot residuals.svg --checkpoint c.h5",
                 "the lowest levels of a nucleus; after a kill --resume c.h5 goes on");
   table.example("--generate shell:24Mg --k 80", "many levels of a nucleus, by block Lanczos");
-  table.example("--generate shell:48Cr --save-matrix 48Cr.h5 --iterations 0",
-                "make and save a matrix, which --matrix 48Cr.h5 reads later");
   table.example("--generate hofstadter:120:120:1:40 --k 6",
                 "the lowest Landau level of a lattice in a magnetic field, in complex numbers");
-  table.example("--generate laplacian2d:300:200 --k 4 --preconditioner chebyshev --degree 12",
-                "a polynomial of the matrix as its preconditioner");
   return table;
 }
 

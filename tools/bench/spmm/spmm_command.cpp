@@ -49,6 +49,7 @@ class SpmmRunner {
         rows_(std::move(rows)) {}
 
   int operator()() {
+    if (peer_) require_available(*peer_, options_.peer);
     make_matrix();
     describe();
     describe_tiles();
