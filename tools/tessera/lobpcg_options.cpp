@@ -118,8 +118,7 @@ void add_checkpoint(OptionTable& table, LobpcgProgramOptions& options) {
 }  // namespace
 
 OptionTable option_table(LobpcgProgramOptions& options) {
-  OptionTable table("tessera lobpcg",
-                    "a few extreme eigenpairs of a sparse symmetric or Hermitian matrix");
+  OptionTable table("tessera lobpcg", "a few extreme eigenpairs of a sparse symmetric or Hermitian matrix");
   add_problem(table, options);
   add_solver(table, options);
   add_machine(table, options.common);
