@@ -33,7 +33,8 @@ EigenLoop<T>::EigenLoop(Runtime& runtime, const LobpcgProblem<T>& problem, const
 template <class T>
 LobpcgResult<T> EigenLoop<T>::solve() {
   Preconditioner<T>* const preconditioner = problem_.preconditioner;
-  // A guess of all wanted vectors tells where the end is, a checkpoint, too, and a deep basis finds it as soon as this would.
+  // A guess of all wanted vectors tells where the end is, a checkpoint, too, and a deep basis finds it as soon as this
+  // would.
   if (preconditioner && problem_.guess_count < options_.count && options_.method == EigenMethod::lobpcg &&
       given_.resume.empty() && preconditioner->asks_for_the_end())
     expect_wanted_end(sequence_, problem_, options_, s_.multiplications);

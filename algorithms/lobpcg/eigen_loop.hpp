@@ -113,8 +113,9 @@ class EigenLoop {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point saved_ = begin_;  ///< the last checkpoint, or the start
   Index saved_iteration_ = 0;
-  std::vector<double> resumed_values_;  ///< Ritz values of the checkpoint, until the first step has confirmed them
-  double resumed_norm_ = 0;             ///< of A, as far as it was seen then
+  std::vector<double>
+      resumed_values_;       ///< Ritz values of the checkpoint, until the first step has confirmed them
+  double resumed_norm_ = 0;  ///< of A, as far as it was seen then
   bool ended_ = false;
   LobpcgResult<T> result_;
 };

@@ -6,8 +6,8 @@
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 
-/// The small matrices of block Lanczos, in double (S: double or std::complex<double>) and on one rank: Wu and Simon, SIAM J. Matrix Anal. Appl. 22
-/// (2000) 602.
+/// The small matrices of block Lanczos, in double (S: double or std::complex<double>) and on one rank: Wu and Simon,
+/// SIAM J. Matrix Anal. Appl. 22 (2000) 602.
 namespace tessera::detail {
 
 /// Eigenpairs of a projected matrix.

@@ -5,8 +5,9 @@
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 
 /// The computations of LOBPCG with small matrices, in double (S: double or std::complex<double>) and on one rank:
-/// orthonormal new directions, and the Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos
-/// and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
+/// orthonormal new directions, and the Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218
+/// (2006) 324; Stathopoulos and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput.
+/// 40 (2018) C655.
 namespace tessera::detail {
 
 /// Neither w^H B w = `square` nor w^H A w overflows or underflows, `norm` that of A relative to B.

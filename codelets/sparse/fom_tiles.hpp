@@ -15,8 +15,8 @@ namespace tessera::detail {
 /// The most steps: their coefficients fit a thread's local arrays.
 inline constexpr int fom_max_steps = 32;
 
-/// sigma of K - sigma I. Where `sign` is not 0, sign (T_k - sigma I) is to be positive definite: in a tile and column where
-/// it is not, sigma moves beyond the spectrum of T_k. An indefinite preconditioner finds eigenvectors near sigma
+/// sigma of K - sigma I. Where `sign` is not 0, sign (T_k - sigma I) is to be positive definite: in a tile and column
+/// where it is not, sigma moves beyond the spectrum of T_k. An indefinite preconditioner finds eigenvectors near sigma
 /// instead of those at the end of the spectrum.
 struct FomShift {
   double value = 0;

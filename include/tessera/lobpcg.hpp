@@ -110,25 +110,23 @@ struct LobpcgCheckpoint {
 
 /// How a problem is solved.
 struct LobpcgOptions {
-  Index count =
-      1;  ///< k: wanted eigenpairs, at most n / 5. More than 32 are found in groups, except by Lanczos (LOBPCG: of
-  ///< 21, otherwise 8, fewer with a small block), each with those before as constraints, to a tenth of the
-  ///< tolerance; block, basis and iterations are a group's then. That takes 2 k columns (with B: 3 k) besides
+  /// k: wanted eigenpairs, at most n / 5. More than 32 are found in groups, except by Lanczos (LOBPCG: of 21, otherwise
+  /// 8, fewer with a small block), each with those before as constraints, to a tenth of the tolerance; block, basis and
+  /// iterations are a group's then. That takes 2 k columns (with B: 3 k) besides.
+  Index count = 1;
   /// How the space grows.
   EigenMethod method = EigenMethod::lobpcg;
-  Index block =
-      0;  ///< LOBPCG: vectors of the block, >= count, at most 32, three times as many (and the constraints)
-          ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
-          ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
-          ///< wanted eigenvalues from the others, also multiple ones. Otherwise the most columns that
-          ///< A is multiplied with in an iteration (Lanczos: at once), at most 32; 0: count, at most 8
-          ///< (Lanczos: 4). Where Lanczos finds as many equal values as it has columns it goes on with twice as many
-  Index basis =
-      0;  ///< not LOBPCG: the most columns of the basis. Lanczos: at least count + max(3 block, 16), at most n less
-          ///< the constraints; 0: max(64, 2 count + 32), where these bounds and half of the GPUs' memory allow it.
-          ///< Generalized Davidson: at least max(count, block) + 2 block (of groups 3 block + 1), at most
-          ///< 128 and n less the constraints; 0: 64, more where these bounds need it, fewer where half of the
-          ///< GPUs' memory does not hold them
+  /// LOBPCG: vectors of the block, >= count, at most 32, three times as many (and the constraints) <= n; 0: count +
+  /// max(2, count / 2), where GPUs take part up to a multiple of 8, as far as these bounds allow. What exceeds count are
+  /// guard vectors: they separate the wanted eigenvalues from the others, also multiple ones. Otherwise the most columns
+  /// that A is multiplied with in an iteration (Lanczos: at once), at most 32; 0: count, at most 8 (Lanczos: 4). Where
+  /// Lanczos finds as many equal values as it has columns it goes on with twice as many.
+  Index block = 0;
+  /// Not LOBPCG: the most columns of the basis. Lanczos: at least count + max(3 block, 16), at most n less the
+  /// constraints; 0: max(64, 2 count + 32), where these bounds and half of the GPUs' memory allow it. Generalized
+  /// Davidson: at least max(count, block) + 2 block (of groups 3 block + 1), at most 128 and n less the constraints; 0:
+  /// 64, more where these bounds need it, fewer where half of the GPUs' memory does not hold them.
+  Index basis = 0;
   /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (vectors in single precision: 1e-4)
@@ -137,8 +135,8 @@ struct LobpcgOptions {
   /// How the Rayleigh-Ritz problem is made.
   LobpcgVariant variant = LobpcgVariant::orthonormal;
   Index iterations = 500;  ///< at most; one of Lanczos fills a quarter of what a restart leaves of the basis
-  bool lock = true;        ///< converged vectors take no more part in W (soft locking). Lanczos: those with a tenth
-                           ///< of the tolerance stay as they are, outside of the projected problem
+  bool lock = true;  ///< converged vectors take no more part in W (soft locking). Lanczos: those with a tenth
+                     ///< of the tolerance stay as they are, outside of the projected problem
   std::uint64_t seed = 1;  ///< of the random start
   /// After each iteration, on every rank; false on any stops (status: stopped). What it throws on any rank
   /// the solve throws on all.
@@ -168,17 +166,18 @@ struct LobpcgResult : ResultStatus {
   std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with
   /// The block, columns in the order of values; B-orthonormal. Zero without values.
   BlockVectors<T> vectors;
-  Index converged = 0;              ///< in order from the wanted end, by the fresh residuals
+  Index converged = 0;  ///< in order from the wanted end, by the fresh residuals
   // After `resume` these count from the very start.
   Index iterations = 0;             ///< restarts included
   Index restarts = 0;               ///< of these
   Index columns_multiplied = 0;     ///< by A, in all
   Index multiplications = 0;        ///< calls of A's apply
   std::vector<LobpcgStep> history;  ///< a line for each iteration, of this solve alone
-  Index iterations_before = 0;      ///< of `iterations`, those before the checkpoint that the solve has gone on from
-  Index checkpoints = 0;            ///< written
-  std::string checkpoint_failure;   ///< why the last one could not be written; empty: it could
-  SequenceStatistics statistics;    ///< of this rank's tasks; stages multiply, preconditioner, dense
+  Index iterations_before =
+      0;                  ///< of `iterations`, those before the checkpoint that the solve has gone on from
+  Index checkpoints = 0;  ///< written
+  std::string checkpoint_failure;  ///< why the last one could not be written; empty: it could
+  SequenceStatistics statistics;   ///< of this rank's tasks; stages multiply, preconditioner, dense
 };
 
 /// An input by its address, which must live until the solve is over, or by a shared pointer, which the

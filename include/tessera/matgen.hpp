@@ -71,8 +71,8 @@ double random_uniform(std::uint64_t seed, std::uint64_t stream, Index i, Index j
 
 }  // namespace tessera
 
-/// Sparse symmetric and complex Hermitian test matrices by name. An entry follows from the kind, its arguments and the options
-/// alone, so each process and each task makes the rows that it needs.
+/// Sparse symmetric and complex Hermitian test matrices by name. An entry follows from the kind, its arguments and the
+/// options alone, so each process and each task makes the rows that it needs.
 namespace tessera {
 
 /// A kind of test matrix.
@@ -90,8 +90,8 @@ std::span<const SparseGeneratorKind> sparse_generator_kinds() noexcept;
 struct SparseGeneratorOptions {
   std::uint64_t seed = 1;  ///< of random interactions
   /// Of the shell model: random, pairing, pairing-quadrupole, without a core also minnesota (the kinetic energy without
-  /// the centre of mass, and the Minnesota potential), or the path of an `.int` file (OXBASH, BIGSTICK) or an `.snt` file
-  /// (KSHELL).
+  /// the centre of mass, and the Minnesota potential), or the path of an `.int` file (OXBASH, BIGSTICK) or an `.snt`
+  /// file (KSHELL).
   std::string interaction = "random";
   std::string orbits;  ///< path of the `.sps` file that belongs to an `.int` file
   /// Of the shell model, a truncation: by how much the sum of the weights w (`.sps`) of all nucleons' orbits may exceed

@@ -41,8 +41,8 @@ struct ShellModelTexts {
 SparseGenerator make_shell_model(std::string_view kind, const SparseGeneratorOptions& options,
                                  const ShellModelTexts& texts);
 
-/// Rows that the matrix of make_shell_model has, counted from the orbits without listing states: for spaces of any size.
-/// Exact up to 2^53.
+/// Rows that the matrix of make_shell_model has, counted from the orbits without listing states: for spaces of any
+/// size. Exact up to 2^53.
 /// @throws InvalidArgument and InputError as make_shell_model, for what the number depends on
 double shell_model_order(std::string_view kind, const SparseGeneratorOptions& options = {},
                          const ShellModelTexts& texts = {});

@@ -76,7 +76,8 @@ struct TwoSpeciesOptions {
 };
 
 /// H of a TwoSpeciesStructure, applied from the lists of both species: its memory grows with the number of
-/// states of one species, but for the diagonal (n numbers in double on each rank), and not with the matrix. T: float or double, for vectors and numbers.
+/// states of one species, but for the diagonal (n numbers in double on each rank), and not with the matrix. T: float
+/// or double, for vectors and numbers.
 ///
 /// y := H x: dense blocks of A and B by BLAS, and the couplings by loops over the moves into a state of the
 /// first species and those into one of the second. Sums have a fixed order on the same kind of worker. Each
@@ -88,8 +89,9 @@ class TwoSpeciesOperator final : public SymmetricOperator<T> {
   /// Makes the lists. Every rank gives the same structure, and keeps all of it. Whether H is symmetric is not
   /// checked. Collective.
   /// @throws InvalidArgument for states, sectors, transfers and numbers that there are not, what is there twice,
-  /// numbers beyond T's range, lists of nearly 2^32 items, moves into one sector from several ones, signs other than 1 and -1, values that are not finite, no rows, and
-  /// structures that differ from another rank's; RuntimeError where the lists do not fit into the host's memory
+  /// numbers beyond T's range, lists of nearly 2^32 items, moves into one sector from several ones, signs other than 1
+  /// and -1, values that are not finite, no rows, and structures that differ from another rank's; RuntimeError where
+  /// the lists do not fit into the host's memory
   static TwoSpeciesOperator build(Runtime& runtime, const TwoSpeciesStructure& structure,
                                   const TwoSpeciesOptions& options = {});
 

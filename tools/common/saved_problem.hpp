@@ -11,9 +11,9 @@ namespace tessera::program {
 
 SparseGeneratorOptions generator_options(const SparseSource& source);
 
-/// The description of a matrix in a file: JSON, with `kind`, `seed`, `excitation`, `oscillator`, `lawson`, `coulomb`, `interaction` and `orbits` of a
-/// shell model, and the texts of their files as `interaction_text` and `orbits_text`; of other matrices `matrix` or
-/// `kind` alone. A matrix that came from such a file keeps its description.
+/// The description of a matrix in a file: JSON, with `kind`, `seed`, `excitation`, `oscillator`, `lawson`, `coulomb`,
+/// `interaction` and `orbits` of a shell model, and the texts of their files as `interaction_text` and `orbits_text`;
+/// of other matrices `matrix` or `kind` alone. A matrix that came from such a file keeps its description.
 /// @throws InputError for files that cannot be read
 std::string description_of(const SparseSource& source, const SparseProblem& problem);
 

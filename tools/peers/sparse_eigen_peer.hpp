@@ -36,8 +36,8 @@ inline bool solves_generalized(const std::string& library) {
   return !library.ends_with("lanczos");
 }
 
-/// @param library  dense (LAPACK in scalar type T), lanczos (thick restarts, on the host), cusparse-lanczos (the same on a
-/// GPU), slepc-lobpcg or slepc-krylovschur; returns null for none
+/// @param library  dense (LAPACK in scalar type T), lanczos (thick restarts, on the host), cusparse-lanczos (the same
+/// on a GPU), slepc-lobpcg or slepc-krylovschur; returns null for none
 template <class T>
 std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const std::string& library);
 

@@ -27,8 +27,8 @@ inline constexpr double nucleon_hbar2_over_m = 41.47;
 
 /// The kinetic energy without that of the centre of mass, sum over pairs (p_i - p_j)^2 / (2 m A), and the Minnesota
 /// potential with u = 1: 200 exp(-1.487 r^2) - 178 exp(-0.639 r^2) (S = 1) - 91.85 exp(-0.465 r^2) (S = 0) in MeV, r
-/// in fm, between two nucleons with even relative l. In a basis of hbar omega = `oscillator` MeV. Source: D. R. Thompson, M.
-/// LeMere, Y. C. Tang, Nucl. Phys. A 286, 53 (1977).
+/// in fm, between two nucleons with even relative l. In a basis of hbar omega = `oscillator` MeV. Source: D. R.
+/// Thompson, M. LeMere, Y. C. Tang, Nucl. Phys. A 286, 53 (1977).
 /// @pre oscillator_orbits
 ShellInteraction minnesota_interaction(std::vector<ShellOrbit> orbits, const ShellModelSpace& space,
                                        double oscillator);

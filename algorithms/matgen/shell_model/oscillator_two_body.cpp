@@ -83,7 +83,8 @@ class CoupledPairs {
   std::map<std::array<int, 4>, std::size_t> numbers_;
 };
 
-/// Elements between such states with the spin S and the isospin T: brackets times relative elements, with l + S + T odd.
+/// Elements between such states with the spin S and the isospin T: brackets times relative elements, with l + S + T
+/// odd.
 std::vector<double> orbital_elements(const CoupledPairs& states, const OscillatorBrackets& brackets,
                                      const RelativeElement& relative, int s, int t) {
   const std::size_t width = states.size();

@@ -133,8 +133,8 @@ void ShellInteraction::add_isospin_element(int a, int b, int c, int d, int j, in
   if (t == 1)
     for (const Nucleon kind : {Nucleon::proton, Nucleon::neutron})
       add_like_element(kind, {a, b, c, d, j}, value);
-  // Of a proton and a neutron half of each T, with each of both nucleons in the first orbit. The element of cd and ab is
-  // the same as that of ab and cd.
+  // Of a proton and a neutron half of each T, with each of both nucleons in the first orbit. The element of cd and ab
+  // is the same as that of ab and cd.
   const double half = value * normalisation(a, b, c, d) / 2;
   for (const bool left : {false, true})
     for (const bool right : {false, true}) {

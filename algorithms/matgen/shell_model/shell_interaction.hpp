@@ -82,8 +82,8 @@ class ShellInteraction {
   void separate_nucleons();
   /// The same, but with the values that the elements with isospin have. Nothing if nucleons are told apart already.
   void tell_nucleons_apart();
-  /// Adds to an element of nucleons that are told apart, and to those that follow by symmetry: of two of one kind, or an
-  /// element V_JT(ab;cd) of all three kinds of pairs.
+  /// Adds to an element of nucleons that are told apart, and to those that follow by symmetry: of two of one kind, or
+  /// an element V_JT(ab;cd) of all three kinds of pairs.
   void add_like_element(Nucleon kind, const CoupledElement& at, double value);
   void add_isospin_element(int a, int b, int c, int d, int j, int t, double value);
   /// Whether elements of two nucleons in these orbits can be there.

@@ -20,7 +20,8 @@ int move_nucleon(Determinant& mask, int to, int from) noexcept;
 struct WeightLimits {
   /// By how much the sum of one kind's weights may exceed its least.
   int excitation;
-  /// The largest sum of two nucleons' weights in the space, at least that of every pair that an element takes to another.
+  /// The largest sum of two nucleons' weights in the space, at least that of every pair that an element takes to
+  /// another.
   int pair;
 };
 
@@ -56,8 +57,8 @@ class OneBodyOperators {
 /// All Slater determinants of n nucleons of one kind, and what one- and two-body operators make of them.
 ///
 /// Determinants are sorted by configuration (occupation numbers of the orbits, or of the major shells, which are all
-/// orbits of one weight), then 2M, then bits. Those of one configuration and one 2M are a class. Moves are listed so that the ones of a class's consecutive
-/// determinants to the same class stand together.
+/// orbits of one weight), then 2M, then bits. Those of one configuration and one 2M are a class. Moves are listed so
+/// that the ones of a class's consecutive determinants to the same class stand together.
 class ShellNucleons {
  public:
   struct Class {

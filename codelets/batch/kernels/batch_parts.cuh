@@ -19,8 +19,8 @@ using namespace device;
 
 inline constexpr int rounds = 3;
 
-/// Up to this order a group of lanes has a matrix from the beginning to the end, a row each in registers: apart, kernels
-/// of the stages wait for their loads and stores.
+/// Up to this order a group of lanes has a matrix from the beginning to the end, a row each in registers: apart,
+/// kernels of the stages wait for their loads and stores.
 inline constexpr int small_order = 16;
 
 /// The work space of a batch with the QL method.

@@ -112,8 +112,9 @@ typedef struct tessera_lobpcg_problem {
 void tessera_lobpcg_problem_init(tessera_lobpcg_problem* problem);
 
 typedef struct tessera_lobpcg_options {
-  tessera_index count;      /**< wanted eigenpairs; more than 32 are found in groups, not by Lanczos (lobpcg.hpp) */
-  int method;               /**< enum tessera_eigen_method */
+  tessera_index
+      count;  /**< wanted eigenpairs; more than 32 are found in groups, not by Lanczos (lobpcg.hpp) */
+  int method; /**< enum tessera_eigen_method */
   tessera_index block;      /**< 0: chosen */
   tessera_index basis;      /**< not LOBPCG: columns of the basis; 0: chosen */
   int largest;              /**< the wanted end */

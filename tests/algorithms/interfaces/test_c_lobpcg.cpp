@@ -231,7 +231,8 @@ TYPED_TEST(CLobpcg, ManyPairs) {
                                      columns.data(), values.data(), 'A', nullptr, &a));
   this->problem.a = a;
   this->options.count = many;
-  for (const int method : {TESSERA_METHOD_LOBPCG, TESSERA_METHOD_GENERALIZED_DAVIDSON, TESSERA_METHOD_LANCZOS}) {
+  for (const int method :
+       {TESSERA_METHOD_LOBPCG, TESSERA_METHOD_GENERALIZED_DAVIDSON, TESSERA_METHOD_LANCZOS}) {
     this->options.method = method;
     this->options.monitor = nullptr;
     double found[many], residuals[many];

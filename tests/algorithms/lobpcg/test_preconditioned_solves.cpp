@@ -21,8 +21,8 @@ class PreconditionedSolves : public RuntimeTest<typename Pair::T, true> {
 };
 TYPED_TEST_SUITE(PreconditionedSolves, TypePairs);
 
-/// The expected end of this spectrum, from few products, lies 30 MeV inside: an indefinite preconditioner would find the
-/// eigenvector next to it.
+/// The expected end of this spectrum, from few products, lies 30 MeV inside: an indefinite preconditioner would find
+/// the eigenvector next to it.
 TYPED_TEST(PreconditionedSolves, FomFindsTheEndFromInside) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;

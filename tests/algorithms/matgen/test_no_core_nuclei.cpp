@@ -27,8 +27,8 @@ double lowest(const std::string& kind, const SparseGeneratorOptions& options) {
   return eigenvalues(make_sparse_generator(kind, options)).front();
 }
 
-/// The Hamiltonian of the relative motion of two nucleons with l, S and T and up to `max_quanta` quanta, by quadrature of
-/// the potential in r (fm) and of no bracket: its functions, positive near the origin, and their energies.
+/// The Hamiltonian of the relative motion of two nucleons with l, S and T and up to `max_quanta` quanta, by quadrature
+/// of the potential in r (fm) and of no bracket: its functions, positive near the origin, and their energies.
 std::vector<double> relative_energies(int l, int s, int max_quanta, double oscillator, double charge) {
   const int count = (max_quanta - l) / 2 + 1;
   const double b = std::sqrt(2 * nucleon_hbar2_over_m / oscillator);  // of r_1 - r_2
@@ -58,8 +58,8 @@ std::vector<double> relative_energies(int l, int s, int max_quanta, double oscil
   return lapack_eigenvalues(h);
 }
 
-/// All energies of two nucleons with M = 0: each state of relative motion, with each state of the centre of mass that the
-/// quanta leave, times the values of J that there are.
+/// All energies of two nucleons with M = 0: each state of relative motion, with each state of the centre of mass that
+/// the quanta leave, times the values of J that there are.
 std::vector<double> two_nucleon_energies(bool deuteron, int nmax, double oscillator, double lawson,
                                          double charge) {
   std::vector<double> all;
@@ -123,8 +123,8 @@ Matrix<double> centre_of_mass(const ShellModelSpace& space, double oscillator) {
   return dense(ShellModelRows(h, space));
 }
 
-/// H_cm has the eigenvalues 0, 1, ..., Nmax (of Nmax's parity, and those between for the other one) times hbar omega, and
-/// commutes with the intrinsic Hamiltonian: energies without a quantum of it stay where they are for any beta.
+/// H_cm has the eigenvalues 0, 1, ..., Nmax (of Nmax's parity, and those between for the other one) times hbar omega,
+/// and commutes with the intrinsic Hamiltonian: energies without a quantum of it stay where they are for any beta.
 TEST(NoCoreNuclei, TheCentreOfMassFactorises) {
   for (const auto& [nucleus, protons, neutrons, nmax, coulomb] : {std::tuple{"3H", 1, 2, 3, false},
                                                                   {"3He", 2, 1, 2, true},
@@ -169,7 +169,8 @@ TEST(NoCoreNuclei, TheCentreOfMassFactorises) {
   }
 }
 
-/// 4He without Coulomb: variational in Nmax, and not below the potential's energy of converged calculations, near -29.9 MeV.
+/// 4He without Coulomb: variational in Nmax, and not below the potential's energy of converged calculations, near
+/// -29.9 MeV.
 
 TEST(NoCoreNuclei, TheAlphaParticleIsVariational) {
   double former = 1e3;

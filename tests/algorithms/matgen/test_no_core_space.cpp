@@ -13,8 +13,8 @@ using namespace tessera::test;
 using namespace tessera::detail;
 using tessera::test::Matrix;
 
-/// 12C, M = 0: P. Maris' tabulation of dimensions for the code MFDn, as M. A. Caprio (University of Notre Dame) quotes it
-/// in the documentation of mfdnmem.py; 6Li, M = 1, Nmax = 2: an example of MFDn's results.
+/// 12C, M = 0: P. Maris' tabulation of dimensions for the code MFDn, as M. A. Caprio (University of Notre Dame) quotes
+/// it in the documentation of mfdnmem.py; 6Li, M = 1, Nmax = 2: an example of MFDn's results.
 TEST(NoCoreSpace, HasThePublishedDimensions) {
   const std::vector<std::pair<const char*, double>> dimensions{
       {"12C:4", 1118926},   {"12C:5", 6488004},    {"12C:6", 32598920},    {"12C:7", 145989820},
@@ -47,8 +47,8 @@ void choose(const std::vector<std::pair<int, int>>& states, std::size_t from, in
              {now.quanta + states[s].first, now.twice_m + states[s].second}, all);
 }
 
-/// The states of the three-dimensional oscillator with spin, in Cartesian quanta for their number and in l and m for 2M:
-/// against counts, orders of the lists, and all 2M together.
+/// The states of the three-dimensional oscillator with spin, in Cartesian quanta for their number and in l and m for
+/// 2M: against counts, orders of the lists, and all 2M together.
 TEST(NoCoreSpace, IsCountedByEnumeration) {
   for (const auto& [protons, neutrons] :
        {std::pair{1, 1}, {2, 1}, {2, 2}, {0, 3}, {3, 3}, {1, 4}, {2, 6}, {3, 1}})
@@ -101,8 +101,8 @@ TEST(NoCoreSpace, CountsOfSpacesWithACore) {
     }
 }
 
-/// MFDn has 28,238 elements in half of the matrix of 6Li, Nmax = 2, M = 1. Fewer are stored here, because those that are
-/// zero by the coupling or cancel by isospin are not; more have states of which at most two nucleons differ.
+/// MFDn has 28,238 elements in half of the matrix of 6Li, Nmax = 2, M = 1. Fewer are stored here, because those that
+/// are zero by the coupling or cancel by isospin are not; more have states of which at most two nucleons differ.
 TEST(NoCoreSpace, HasTheNonzerosOfMfdn) {
   const SparseGenerator made = make_sparse_generator("shell:nocore:6Li:2:2");
   const auto& rows = dynamic_cast<const ShellModelRows&>(*made.a);

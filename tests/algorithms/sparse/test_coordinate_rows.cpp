@@ -79,7 +79,8 @@ TEST(CoordinateRows, EmptyMatricesAndTiles) {
   EXPECT_EQ(tiled.tiles().size(), 3U);
   for (const Indices& tiles :
        {Indices{0}, Indices{0, 2}, Indices{1, 5}, Indices{0, 2, 2, 5}, Indices{0, 3, 2, 5}})
-    expect_refused("tiles", [&] { CoordinateRows::from_coordinates(5, {}, {}, Values{}, Uplo::lower, tiles); });
+    expect_refused("tiles",
+                   [&] { CoordinateRows::from_coordinates(5, {}, {}, Values{}, Uplo::lower, tiles); });
 }
 
 TEST(CoordinateRows, BadArraysAreRefused) {

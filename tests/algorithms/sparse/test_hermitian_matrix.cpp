@@ -144,8 +144,8 @@ TYPED_TEST(HermitianMatrix, BadEntries) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
-  for (const auto& bad : {List{{1, {2, 0.5}}}, List{{0, {1, infinity}}}, List{{0, {nan, 0}}},
-                          List{{0, {1, 1}}, {0, {1, 1}}}})
+  for (const auto& bad :
+       {List{{1, {2, 0.5}}}, List{{0, {1, infinity}}}, List{{0, {nan, 0}}}, List{{0, {1, 1}}, {0, {1, 1}}}})
     expect_refused("rows", [&] {
       (void)CsbMatrix<V, T>::build(this->runtime(), HermitianLists({List{{0, 1.0}}, bad}));
     });
@@ -222,7 +222,8 @@ TEST(HermitianCoordinates, BadArraysAreRefused) {
 
 void expect_file_error(const std::string& text, const std::string& reason, Index line = 0) {
   const TextFile file("rows.mtx", text);
-  expect_input_error([&] { (void)CoordinateRows::from_matrix_market(file.path()); }, file.path(), line, reason);
+  expect_input_error([&] { (void)CoordinateRows::from_matrix_market(file.path()); }, file.path(), line,
+                     reason);
 }
 
 TEST(HermitianCoordinates, MatrixMarketFiles) {

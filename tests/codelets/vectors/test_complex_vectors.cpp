@@ -8,8 +8,8 @@
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
 
-/// The tasks on tall complex vectors, which see a complex column as two real ones, against plain loops. A test matrix of
-/// width x rows is a block of row-major vectors; its element (j, i) is element i of vector j.
+/// The tasks on tall complex vectors, which see a complex column as two real ones, against plain loops. A test matrix
+/// of width x rows is a block of row-major vectors; its element (j, i) is element i of vector j.
 namespace tessera::test {
 using namespace detail;
 namespace {

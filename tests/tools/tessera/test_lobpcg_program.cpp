@@ -181,7 +181,8 @@ TEST_F(LobpcgProgram, TakesInteractionsOfKshellAndTruncates) {
 }
 
 TEST_F(LobpcgProgram, SolvesNucleiWithoutACore) {
-  // The deuteron of the Minnesota potential in a small basis: J = 1, T = 0, whatever the centre of mass does; both products.
+  // The deuteron of the Minnesota potential in a small basis: J = 1, T = 0, whatever the centre of mass does; both
+  // products.
   const std::string deuteron = "lobpcg --generate shell:nocore:2H:4 --interaction minnesota --hw 12 --k 2 ";
   std::vector<double> energies;
   for (const char* more : {"--product free", "--lawson 10", "--lawson 10 --product free"}) {
