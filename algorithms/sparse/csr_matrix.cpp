@@ -66,10 +66,13 @@ void check_arrays(const CsrArrays& arrays, Index segments) {
     if (column < 0 || column >= order_of(arrays))
       throw InvalidArgument("columns", fmt::format("{}", column),
                             fmt::format("0 to {}", order_of(arrays) - 1));
-  for_values(arrays, [](std::complex<double> value) {
+  for_values(arrays, [complex](std::complex<double> value) {
     if (!std::isfinite(static_cast<RealOf<V>>(value.real())) ||
         !std::isfinite(static_cast<RealOf<V>>(value.imag())))
-      throw InvalidArgument("values", fmt::format("{} + {} i", value.real(), value.imag()), "finite values");
+      throw InvalidArgument(
+          complex ? "complex_values" : "values",
+          complex ? fmt::format("{} + {} i", value.real(), value.imag()) : fmt::format("{}", value.real()),
+          "finite values");
   });
   if (!complex) return;
   for (Index row = 0; row < order_of(arrays); ++row)
