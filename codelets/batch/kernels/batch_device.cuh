@@ -71,9 +71,7 @@ __device__ S row_sums(const S (&sum)[2]) {
 
 /// Both triangles of A to `to`, scaled by a power of two so that the largest part lies in [1/2, 1). Returns the
 /// exponent; zeros if A is not finite (shared.first_bad < n then). All threads of the block call it.
-/// @tparam twice A is read again for the other triangle, by columns of `to`: where that is not in shared memory, writes
-/// across its columns take longer
-template <int width, bool twice = false, class S>
+template <int width, class S>
 __device__ int load_scaled(const Reduction<S>& reduction, const S* a, S* to, Index ld,
                            ReductionShared<Real<S>>& shared) {
   using R = Real<S>;
@@ -90,10 +88,8 @@ __device__ int load_scaled(const Reduction<S>& reduction, const S* a, S* to, Ind
       if (r == c) x = S(real(x));
       if (!finite(x)) bad = min(bad, c);
       largest = fmax(largest, largest_part(x));
-      if constexpr (!twice) {
-        to[r + c * ld] = x;
-        if (r != c) to[c + r * ld] = conj(x);
-      }
+      to[r + c * ld] = x;
+      if (r != c) to[c + r * ld] = conj(x);
     }
   }
   if (bad < n) atomicMin(&shared.first_bad, bad);
@@ -107,14 +103,8 @@ __device__ int load_scaled(const Reduction<S>& reduction, const S* a, S* to, Ind
   // In two steps, since 2^-power alone may be no number.
   const R half = good ? ldexp(R(1), -(power / 2)) : R(0),
           rest = good ? ldexp(R(1), -(power - power / 2)) : R(0);
-  const auto element = [&](int r, int c) {
-    if constexpr (!twice) return to[r + c * ld];
-    const bool given = reduction.upper ? r <= c : r >= c;
-    const S x = given ? a[r + c * reduction.lda] : conj(a[c + r * reduction.lda]);
-    return r == c ? S(real(x)) : x;
-  };
   for (int c = team.row; c < n; c += team.rows)
-    for (int r = team.lane; r < n; r += width) to[r + c * ld] = good ? half * element(r, c) * rest : S(0);
+    for (int r = team.lane; r < n; r += width) to[r + c * ld] = good ? half * to[r + c * ld] * rest : S(0);
   __syncthreads();
   return power;
 }

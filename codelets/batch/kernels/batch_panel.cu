@@ -182,8 +182,8 @@ template <class S>
 __global__ void __launch_bounds__(512) load_kernel(Reduction<S> reduction) {
   __shared__ ReductionShared<Real<S>> shared;
   const Index matrix = blockIdx.x;
-  const int power = load_scaled<32, true>(reduction, reduction.a + matrix * reduction.stride_a,
-                                          reduction.v + matrix * reduction.stride_v, reduction.ldv, shared);
+  const int power = load_scaled<32>(reduction, reduction.a + matrix * reduction.stride_a,
+                                    reduction.v + matrix * reduction.stride_v, reduction.ldv, shared);
   if (threadIdx.x > 0) return;
   reduction.exponent[matrix] = power;
   reduction.info[matrix] = shared.first_bad < reduction.n ? -(shared.first_bad + 1) : 0;
