@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+
 /// Shared memory by its 32-bit addresses: barriers (mbarrier) and copies in the background. A phase of a
 /// barrier completes when its `count` threads have arrived; phases have the parities 0, 1, 0, ...
 namespace tessera::detail::device {
@@ -37,6 +39,17 @@ __device__ inline void thread_copy(unsigned to, const void* from, int valid) {
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(valid)
                  : "memory");
+}
+
+/// Reads 16 bytes.
+__device__ inline void load_shared(std::uint32_t from, double (&to)[2]) {
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(to[0]), "=d"(to[1]) : "r"(from) : "memory");
+}
+__device__ inline void load_shared(std::uint32_t from, float (&to)[4]) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(from)
+               : "memory");
 }
 
 }  // namespace tessera::detail::device

@@ -12,12 +12,12 @@
 namespace tessera::detail {
 
 /// MACRO(V, T) for the pairs of a stored matrix's type V and its vectors' T.
-#define TESSERA_FOR_STORED(MACRO)                                                                    \
-  MACRO(double, double)                                                                              \
-  MACRO(float, double)                                                                               \
-  MACRO(float, float)                                                                                \
-  MACRO(std::complex<double>, std::complex<double>) MACRO(std::complex<float>, std::complex<double>) \
-      MACRO(std::complex<float>, std::complex<float>)
+#define TESSERA_FOR_STORED(MACRO)                   \
+  MACRO(double, double)                             \
+  MACRO(float, double)                              \
+  MACRO(float, float)                               \
+  MACRO(std::complex<double>, std::complex<double>) \
+  MACRO(std::complex<float>, std::complex<double>) MACRO(std::complex<float>, std::complex<float>)
 
 /// The most rows and columns of a cell: its coordinates have 16 bits.
 inline constexpr std::int64_t csb_cell_rows = 65536;

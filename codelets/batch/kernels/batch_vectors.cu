@@ -101,15 +101,15 @@ __global__ void __launch_bounds__(128)
 // ---- rotations ----------------------------------------------------------------------------------------------------
 
 /// The rotations of `wave` sweeps for a step a lane: at step t sweep q has the columns t + 2 q and t + 2 q + 1.
-template <class R, int wave, int lanes>
+template <class R, int wave>
 struct RotationTile {
-  Rotation<R> at[lanes][wave + 1];  // one more, so that the lanes write to different banks
+  Rotation<R> at[32][wave + 1];  // one more, so that the lanes write to different banks
 };
 
-template <class R, int wave, int lanes>
-__device__ void load_rotations(RotationTile<R, wave, lanes>& to, int begin, const Sweep (&sweeps)[wave],
+template <class R, int wave>
+__device__ void load_rotations(RotationTile<R, wave>& to, int begin, const Sweep (&sweeps)[wave],
                                const Rotation<R>* rotations) {
-  const int lane = threadIdx.x % lanes;
+  const int lane = threadIdx.x % 32;
   Rotation<R> found[wave];
 #pragma unroll
   for (int q = 0; q < wave; ++q) {
@@ -124,8 +124,8 @@ __device__ void load_rotations(RotationTile<R, wave, lanes>& to, int begin, cons
 }
 
 /// `wave` sweeps at once on a row whose element c is x[c ldx]: a window of 2 wave columns goes down over it.
-template <class R, int wave, int lanes>
-__device__ void rotate_row(RotationTile<R, wave, lanes>& shared, const Sweep (&sweeps)[wave],
+template <class R, int wave>
+__device__ void rotate_row(RotationTile<R, wave>& shared, const Sweep (&sweeps)[wave],
                            const Rotation<R>* rotations, R* x, Index ldx, bool inside) {
   constexpr int width = 2 * wave, unrolled = 8;
   int lowest = sweeps[0].low, highest = sweeps[0].high;
@@ -135,8 +135,7 @@ __device__ void rotate_row(RotationTile<R, wave, lanes>& shared, const Sweep (&s
     lowest = min(lowest, int(sweeps[q].low));
     highest = max(highest, int(sweeps[q].high));
   }
-  int steps = highest - lowest + width;
-  if constexpr (lanes < 32) steps = warp_max(steps);  // the other matrix of the warp may need more
+  const int steps = highest - lowest + width;
   R window[width], next[unrolled];
 #pragma unroll
   for (int k = 0; k < width; ++k) window[k] = 0;
@@ -146,7 +145,7 @@ __device__ void rotate_row(RotationTile<R, wave, lanes>& shared, const Sweep (&s
   };
   fetch(highest);
   for (int done = 0; done < steps; done += unrolled) {
-    const int t = highest - done, step = done % lanes;
+    const int t = highest - done, step = done % 32;
     if (step == 0) load_rotations(shared, t, sweeps, rotations);
     R now[unrolled];
 #pragma unroll
@@ -170,42 +169,40 @@ __device__ void rotate_row(RotationTile<R, wave, lanes>& shared, const Sweep (&s
   }
 }
 
-/// A warp takes 32 real rows of Q of a matrix, or 16 of each of two matrices that have no more (lanes).
-template <class R, int wave, bool in_shared, int lanes>
+/// A warp takes 32 real rows of Q of a matrix.
+template <class R, int wave, bool in_shared>
 __global__ void __launch_bounds__(128) rotations_kernel(Rotating<R> rotating, int round) {
   extern __shared__ __align__(16) unsigned char rotations_memory[];
-  const int lane = threadIdx.x % lanes, group = threadIdx.x / lanes, groups = blockDim.x / lanes;
-  auto* const tiles = reinterpret_cast<RotationTile<R, wave, lanes>*>(rotations_memory);
-  const int n = rotating.n, rows = rotating.rows, row_tiles = (rows + lanes - 1) / lanes;
-  const Index task = Index(blockIdx.x) * groups + group, tasks = rotating.count * row_tiles;
-  const Index matrix = min(task, tasks - 1) / row_tiles;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  auto* const tiles = reinterpret_cast<RotationTile<R, wave>*>(rotations_memory);
+  const int n = rotating.n, rows = rotating.rows, row_tiles = (rows + 31) / 32;
+  const Index task = Index(blockIdx.x) * warps + warp, tasks = rotating.count * row_tiles;
+  if (task >= tasks) return;
+  const Index matrix = task / row_tiles;
   const Progress progress = rotating.progress[matrix];
-  const bool open = task < tasks && (progress.ended == 0 || progress.ended == round);
-  if (__ballot_sync(~0u, open) == 0) return;
-  const int row = static_cast<int>(task % row_tiles) * lanes + lane;
-  const bool inside = open && row < rows;
+  if (progress.ended != 0 && progress.ended != round) return;
+  const int row = static_cast<int>(task % row_tiles) * 32 + lane;
+  const bool inside = row < rows;
   R* const from = rotating.x + matrix * n * rows + row;
-  R* const mine = in_shared ? reinterpret_cast<R*>(tiles + groups) + Index(group) * n * lanes + lane : from;
-  const Index ld = in_shared ? lanes : rows;
+  R* const mine = in_shared ? reinterpret_cast<R*>(tiles + warps) + Index(warp) * n * 32 + lane : from;
+  const Index ld = in_shared ? 32 : rows;
   if (in_shared)
-    for (int c = 0; c < n; ++c) mine[c * lanes] = inside ? from[Index(c) * rows] : R(0);
+    for (int c = 0; c < n; ++c) mine[c * 32] = inside ? from[Index(c) * rows] : R(0);
   const Rotation<R>* const rotations = rotating.rotations + matrix * rotation_space(n);
   const Sweep* const all = rotating.sweeps + matrix * sweep_space(n);
-  const int own = open ? progress.sweeps : 0;
-  int most = own;
-  if constexpr (lanes < 32) most = warp_max(most);
-  for (int first = 0; first < most; first += wave) {
+  const int own = progress.sweeps;
+  for (int first = 0; first < own; first += wave) {
     Sweep sweeps[wave];
 #pragma unroll
     for (int q = 0; q < wave; ++q) sweeps[q] = first + q < own ? all[first + q] : Sweep{0, 0, 0};
-    rotate_row<R, wave, lanes>(tiles[group], sweeps, rotations, mine, ld, in_shared || inside);
+    rotate_row<R, wave>(tiles[warp], sweeps, rotations, mine, ld, in_shared || inside);
   }
   if (!inside) return;
   if (progress.ended == round) {
     R* const to = rotating.z + matrix * rotating.stride_z + row;
     for (int c = 0; c < n; ++c) to[rotating.place[matrix * n + c] * rotating.ldz] = mine[c * ld];
   } else if (in_shared) {
-    for (int c = 0; c < n; ++c) from[Index(c) * rows] = mine[c * lanes];
+    for (int c = 0; c < n; ++c) from[Index(c) * rows] = mine[c * 32];
   }
 }
 
@@ -243,27 +240,19 @@ void launch_form_q(cudaStream_t stream, int n, Index count, const S* v, Index ld
 template <class R>
 void launch_rotations(cudaStream_t stream, const Rotating<R>& rotating, int round) {
   const int n = rotating.n;
-  const auto launch = [&]<int wave, int lanes>(std::integral_constant<int, wave>, auto in_shared,
-                                               std::integral_constant<int, lanes>) {
-    const WarpSpace space(n, sizeof(R), sizeof(RotationTile<R, wave, lanes>) * (32 / lanes));
-    auto* const kernel = rotations_kernel<R, wave, in_shared.value, lanes>;
-    const Index tasks = rotating.count * ceil_div(rotating.rows, lanes);
+  const auto launch = [&]<int wave, bool in_shared>() {
+    const WarpSpace space(n, sizeof(R), sizeof(RotationTile<R, wave>));
+    auto* const kernel = rotations_kernel<R, wave, in_shared>;
     allow_dynamic_memory(kernel, space.bytes);
-    kernel<<<blocks_for(tasks, space.warps * (32 / lanes)), 32 * space.warps, space.bytes, stream>>>(rotating,
-                                                                                                     round);
+    kernel<<<blocks_for(rotating.count * ceil_div(rotating.rows, 32), space.warps), 32 * space.warps,
+             space.bytes, stream>>>(rotating, round);
   };
-  constexpr std::integral_constant<int, 4> narrow;
-  constexpr std::integral_constant<int, 8> wide;
-  constexpr std::integral_constant<int, 16> half_warp;
-  constexpr std::integral_constant<int, 32> whole_warp;
   if (!WarpSpace(n, sizeof(R), 0).in_shared)
-    launch(wide, std::false_type(), whole_warp);
-  else if (rotating.rows <= 16)
-    launch(narrow, std::true_type(), half_warp);
+    launch.template operator()<8, false>();
   else if (n <= 48)
-    launch(narrow, std::true_type(), whole_warp);
+    launch.template operator()<4, true>();
   else
-    launch(wide, std::true_type(), whole_warp);
+    launch.template operator()<8, true>();
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                \

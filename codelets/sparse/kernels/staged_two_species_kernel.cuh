@@ -18,16 +18,6 @@ constexpr int most_staged_jobs = 4;
 /// Rows of a window that a thread sums, at most.
 constexpr int staged_rows = 5;
 
-__device__ inline void load_chunk(std::uint32_t from, double (&to)[2]) {
-  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(to[0]), "=d"(to[1]) : "r"(from) : "memory");
-}
-__device__ inline void load_chunk(std::uint32_t from, float (&to)[4]) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-               : "r"(from)
-               : "memory");
-}
-
 /// A thread's place: `lanes` threads a row, with a chunk of it each.
 struct StagedPlace {
   std::uint32_t row, step;       ///< of source rows that are copied: row, row + step, ...
@@ -80,7 +70,7 @@ __device__ void add_listed(const TwoSpeciesView<T>& tables, std::uint32_t list, 
       for (int j = 0; j < jobs; ++j) {
         if constexpr (staged) {
           T x[width];
-          load_chunk(stage + place.first_byte + j * line_bytes + row * place.row_bytes, x);
+          load_shared(stage + place.first_byte + j * line_bytes + row * place.row_bytes, x);
 #pragma unroll
           for (int k = 0; k < width; ++k) sum.of[r][k] += factor[j] * x[k];
         } else {

@@ -91,16 +91,6 @@ __device__ inline void prefetch(const void* p) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
-/// Shared memory by its 32-bit addresses.
-__device__ inline void load_shared(std::uint32_t from, double (&to)[2]) {
-  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(to[0]), "=d"(to[1]) : "r"(from) : "memory");
-}
-__device__ inline void load_shared(std::uint32_t from, float (&to)[4]) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-               : "r"(from)
-               : "memory");
-}
 /// Adds to shared memory, and leaves zeros: in one piece, or else the compiler copies what it might change.
 __device__ inline void add_to_shared(std::uint32_t to, double (&sum)[2]) {
   asm volatile(
