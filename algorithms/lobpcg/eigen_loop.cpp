@@ -138,7 +138,7 @@ bool EigenLoop<T>::confirm() {
   if (!take(fresh.squares))
     return end(StatusCode::not_finite, "NaN or infinity in the final A times vectors");
   s_.confirmed = true;
-  // The rounding of x^T B x is in units of ||x|| ||B x||.
+  // The rounding of x^H B x is in units of ||x|| ||B x||.
   double unit = 1;
   for (Index j = 0; j < s_.x.columns; ++j)
     unit = std::max(unit, std::sqrt(fresh.squares.x(j)) * std::sqrt(fresh.squares.bx(j)));

@@ -109,7 +109,7 @@ bool LanczosLoop<T>::may_miss() const {
 template <class T>
 bool LanczosLoop<T>::begin() {
   const bool again = s_.restarts > 0;
-  const Index given = again ? options_.count : problem_.guess ? problem_.guess_count : 0;
+  const Index given = again ? s_.x.columns : problem_.guess ? problem_.guess_count : 0;
   StepOutcome outcome = StepOutcome::done;
   if (given > 0) {
     const BlockVectors<T>* const start = again ? &s_.x.v : problem_.guess;

@@ -11,8 +11,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// Blocks that a combination and the left side of a Gram matrix take.
-constexpr std::size_t combined_blocks = 4, multiplied_blocks = 3;
+/// Blocks that a combination takes.
+constexpr std::size_t combined_blocks = 4;
 
 /// output := inputs c, of any number of inputs, the first of which may be the output itself.
 template <class T>
@@ -67,30 +67,6 @@ struct NearPart {
     visit(finite), visit(products), visit(shown.a_norm), visit(shown.asymmetry);
   }
 };
-
-/// The inner products of all of `left` with `right`: jobs for them, and what their sums are on top of each other.
-template <class T>
-std::vector<GramJob<T>> jobs_of_products(const std::vector<BlockColumns<T>>& left,
-                                         const BlockColumns<T>& right) {
-  std::vector<GramJob<T>> jobs;
-  for (std::size_t k = 0; k < left.size(); k += multiplied_blocks) {
-    const auto end = std::min(left.size(), k + multiplied_blocks);
-    jobs.push_back({{left.begin() + std::ptrdiff_t(k), left.begin() + std::ptrdiff_t(end)}, {right}});
-  }
-  return jobs;
-}
-template <class S>
-SmallMatrixOf<S> on_top(std::span<const SmallMatrixOf<S>> parts) {
-  Index rows = 0;
-  for (const SmallMatrixOf<S>& part : parts) rows += part.rows;
-  SmallMatrixOf<S> all(rows, parts.front().cols);
-  rows = 0;
-  for (const SmallMatrixOf<S>& part : parts) {
-    all.set_block(rows, 0, part);
-    rows += part.rows;
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -160,7 +136,8 @@ bool LanczosBasis<T>::widen(LobpcgState<T>& s) {
   sizes_.block = wide;
   sizes_.most = std::max(sizes_.most, std::min(sizes_.room, sizes_.pairs + 3 * wide));
   const StepOutcome outcome = orthonormalise_block(on_, s, s.w, parts(), wide);
-  return outcome == StepOutcome::done && s.w.columns > before;
+  // What went wrong the next step tells.
+  return outcome == StepOutcome::done ? s.w.columns > before : outcome != StepOutcome::nothing_left;
 }
 
 /// W is A times the last block, and becomes orthogonal to the columns from near_ on.
@@ -168,7 +145,7 @@ template <class T>
 bool LanczosBasis<T>::subtract_near_part(LobpcgState<T>& s, SmallOf<T>& products) {
   const Index w = s.w.columns;
   const std::vector<BlockColumns<T>> near = vectors(near_, columns_);
-  std::vector<GramJob<T>> jobs = jobs_of_products(near, s.w.vectors());
+  std::vector<GramJob<T>> jobs = gram_jobs<T>(near, {s.w.vectors()});
   const std::size_t count = jobs.size();
   if (s.fresh) jobs.push_back({{s.w.vectors()}, {s.w.vectors()}});
   const std::vector<SmallOf<T>> sums = on_.tasks.grams(jobs);
@@ -176,7 +153,7 @@ bool LanczosBasis<T>::subtract_near_part(LobpcgState<T>& s, SmallOf<T>& products
   if (sums.empty()) {
     part.finite = 0;
   } else {
-    part.products = on_top(std::span<const SmallOf<T>>(sums.data(), count));
+    part.products = stacked(std::span<const SmallOf<T>>(sums).first(count));
     part.finite = all_finite(part.products);
     if (s.fresh && part.finite)
       part.shown = shown_by_start(part.products.block(part.products.rows - w, 0, w, w), sums.back(),
@@ -371,9 +348,9 @@ bool LanczosBasis<T>::solve_start(LobpcgState<T>& s, const std::vector<ProductBl
   bool known = true;
   for (const ProductBlock<T>& piece : products) {
     const std::vector<SmallOf<T>> sums =
-        on_.tasks.grams(jobs_of_products(vectors(0, columns_), piece.a_products()));
+        on_.tasks.grams(gram_jobs<T>(vectors(0, columns_), {piece.a_products()}));
     known = known && !sums.empty();
-    if (!sums.empty()) a.set_block(0, done, on_top(std::span<const SmallOf<T>>(sums)));
+    if (!sums.empty()) a.set_block(0, done, stacked(std::span<const SmallOf<T>>(sums)));
     done += piece.columns;
   }
   if (on_.runtime().rank() == 0 && known) ritz = lanczos_ritz(a, SmallOf<T>(1, 1), on_.sign());

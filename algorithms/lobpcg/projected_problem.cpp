@@ -85,7 +85,7 @@ SmallMatrixOf<S> scaled_directions(SmallMatrixOf<S> y, std::vector<Index>& owner
 struct UnitColumns {
   std::vector<Index> kept;
   std::vector<double> scale;
-  bool in_range = true;  ///< neither W^T B W nor W^T A W overflows or underflows
+  bool in_range = true;  ///< neither W^H B W nor W^H A W overflows or underflows
 
   Index count() const { return static_cast<Index>(kept.size()); }
 };
@@ -105,7 +105,7 @@ UnitColumns unit_columns(const SmallMatrixOf<S>& w_w, const OrthonormalRules& ru
   return columns;
 }
 
-/// Z^T B W and W^T B W of these columns, of unit length.
+/// Z^H B W and W^H B W of these columns, of unit length.
 template <class S>
 struct ScaledProducts {
   SmallMatrixOf<S> shares, gram;
@@ -126,7 +126,7 @@ ScaledProducts<S> scaled_products(const UnitColumns& columns, const SmallMatrixO
   return products;
 }
 
-/// T with T^T G T near to I, G the Gram matrix of what is not in Z, as far as that is no rounding.
+/// T with T^H G T near to I, G the Gram matrix of what is not in Z, as far as that is no rounding.
 /// @param may_be_independent no column is left out, or out of range
 template <class S>
 SmallMatrixOf<S> orthonormal_transform(const SmallMatrixOf<S>& gram, const OrthonormalRules& rules,
@@ -149,7 +149,7 @@ SmallMatrixOf<S> orthonormal_transform(const SmallMatrixOf<S>& gram, const Ortho
   return transform;
 }
 
-/// The projected problem in the B-orthonormal basis Q of S = Q L^T diag(1 / scale): the factorisation does
+/// The projected problem in the B-orthonormal basis Q of S = Q L^H diag(1 / scale): the factorisation does
 /// not depend on the lengths of the columns of S.
 template <class S>
 struct StandardProblem {
@@ -269,7 +269,7 @@ OrthonormalRound<S> orthonormal_round(const SmallMatrixOf<S>& z_w, const SmallMa
   const UnitColumns columns = unit_columns(w_w, rules);
   const Index k = columns.count();
   auto [shares, gram] = scaled_products(columns, z_w, w_w);
-  // Of W - Z Z^T B W, by Pythagoras.
+  // Of W - Z Z^H B W, by Pythagoras.
   const SmallMatrixOf<S> within = product(Op::adjoint, shares, Op::none, shares);
   for (std::size_t i = 0; i < gram.values.size(); ++i) gram.values[i] -= within.values[i];
 

@@ -11,32 +11,6 @@ namespace tessera::detail {
 
 namespace {
 
-/// Blocks that the left side of a Gram matrix takes.
-constexpr std::size_t gram_blocks = 3;
-
-/// Inner products of all of `left` with all of `right`.
-template <class T>
-std::vector<GramJob<T>> basis_gram_jobs(const std::vector<BlockColumns<T>>& left,
-                                        const std::vector<BlockColumns<T>>& right) {
-  std::vector<GramJob<T>> jobs;
-  for (std::size_t k = 0; k < left.size(); k += gram_blocks) {
-    const auto end = std::min(left.size(), k + gram_blocks);
-    jobs.push_back({{left.begin() + std::ptrdiff_t(k), left.begin() + std::ptrdiff_t(end)}, right});
-  }
-  return jobs;
-}
-
-/// `count` matrices on top of each other.
-template <class S>
-SmallMatrixOf<S> stacked(const SmallMatrixOf<S>* parts, std::size_t count) {
-  Index rows = 0;
-  for (std::size_t k = 0; k < count; ++k) rows += parts[k].rows;
-  SmallMatrixOf<S> all(rows, parts[0].cols);
-  Index first = 0;
-  for (std::size_t k = 0; k < count; first += parts[k++].rows) all.set_block(first, 0, parts[k]);
-  return all;
-}
-
 /// [old, c; c^H, d] of the last columns' [c; d], whose lengths become those that `scale` makes of them.
 template <class S>
 SmallMatrixOf<S> bordered(const SmallMatrixOf<S>& old, const SmallMatrixOf<S>& columns,
@@ -109,7 +83,7 @@ template <class T>
 StepOutcome SearchBasis<T>::extend(LobpcgState<T>& s, Index first, Index end, double max_growth) {
   std::vector<BlockColumns<T>> left = columns_of(&ProductBlock<T>::v);
   left.push_back(s.w.vectors());
-  std::vector<GramJob<T>> jobs = basis_gram_jobs<T>(left, {s.w.a_products(), s.w.b_products()});
+  std::vector<GramJob<T>> jobs = gram_jobs<T>(left, {s.w.a_products(), s.w.b_products()});
   if (s.fresh) {
     jobs.push_back({{s.w.a_products()}, {s.w.a_products()}});
     jobs.push_back({{s.w.vectors()}, {s.w.vectors()}});
@@ -153,7 +127,7 @@ typename SearchBasis<T>::Outcome SearchBasis<T>::project(const LobpcgState<T>& s
   bool in_range = true;
   const Index w = s.w.columns, size = columns_ + w;
   const std::size_t of_start = s.fresh ? 2 : 0;
-  const SmallOf<T> all = stacked(sums.data(), sums.size() - of_start);
+  const SmallOf<T> all = stacked(std::span<const SmallOf<T>>(sums).first(sums.size() - of_start));
   const SmallOf<T> a = all.block(0, 0, size, w), b = all.block(0, w, size, w);
   for (Index j = 0; j < w; ++j) {
     const double square = real_part(b(columns_ + j, j));
@@ -254,7 +228,7 @@ double SearchBasis<T>::measure() {
   const std::vector<BlockColumns<T>> left = columns_of(&ProductBlock<T>::v);
   std::vector<GramJob<T>> jobs;
   for (const BasisPart<T>& part : parts())
-    for (GramJob<T>& job : basis_gram_jobs<T>(left, {part.a_products(), part.b_products()}))
+    for (GramJob<T>& job : gram_jobs<T>(left, {part.a_products(), part.b_products()}))
       jobs.push_back(std::move(job));
   const std::vector<SmallOf<T>> sums = on_.tasks.grams(jobs);
   double drift = 0;
@@ -263,7 +237,7 @@ double SearchBasis<T>::measure() {
     const std::size_t of_part = sums.size() / parts().size();
     Index column = 0;
     for (std::size_t p = 0; p < parts().size(); ++p) {
-      const SmallOf<T> all = stacked(&sums[p * of_part], of_part);
+      const SmallOf<T> all = stacked(std::span<const SmallOf<T>>(sums).subspan(p * of_part, of_part));
       const Index width = all.cols / 2;
       a.set_block(0, column, all.block(0, 0, columns_, width));
       b.set_block(0, column, all.block(0, width, columns_, width));

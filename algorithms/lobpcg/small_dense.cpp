@@ -39,6 +39,18 @@ SmallMatrixOf<S> adjoint(const SmallMatrixOf<S>& a) {
 }
 
 template <class S>
+SmallMatrixOf<S> stacked(std::span<const SmallMatrixOf<S>> parts) {
+  Index rows = 0, first = 0;
+  for (const SmallMatrixOf<S>& part : parts) rows += part.rows;
+  SmallMatrixOf<S> all(rows, parts.front().cols);
+  for (const SmallMatrixOf<S>& part : parts) {
+    all.set_block(first, 0, part);
+    first += part.rows;
+  }
+  return all;
+}
+
+template <class S>
 bool all_finite(const SmallMatrixOf<S>& a) {
   return std::all_of(a.values.begin(), a.values.end(),
                      [](S x) { return std::isfinite(real_part(x)) && std::isfinite(imag_part(x)); });
@@ -101,6 +113,7 @@ bool hermitian_eigen(SmallMatrixOf<S>& a, std::vector<double>& values) {
   template struct SmallMatrixOf<S>;                                                            \
   template SmallMatrixOf<S> unit_matrix(Index);                                                \
   template SmallMatrixOf<S> adjoint(const SmallMatrixOf<S>&);                                  \
+  template SmallMatrixOf<S> stacked(std::span<const SmallMatrixOf<S>>);                        \
   template bool all_finite(const SmallMatrixOf<S>&);                                           \
   template SmallMatrixOf<S> product(Op, const SmallMatrixOf<S>&, Op, const SmallMatrixOf<S>&); \
   template SmallMatrixOf<S> hermitian_part(const SmallMatrixOf<S>&);                           \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -43,6 +44,9 @@ template <class S>
 SmallMatrixOf<S> adjoint(const SmallMatrixOf<S>& a);
 template <class S>
 bool all_finite(const SmallMatrixOf<S>& a);
+/// On top of each other, one at least.
+template <class S>
+SmallMatrixOf<S> stacked(std::span<const SmallMatrixOf<S>> parts);
 /// op(a) op(b).
 template <class S>
 SmallMatrixOf<S> product(Op op_a, const SmallMatrixOf<S>& a, Op op_b, const SmallMatrixOf<S>& b);

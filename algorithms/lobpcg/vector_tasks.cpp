@@ -64,9 +64,10 @@ SmallOf<T> gram_matrix(Index l, Index r, const double* sums) {
   return g;
 }
 
-/// The coefficients of real columns: [Re Y Im Y] = [Re X Im X] [Re c, Im c; -Im c, Re c] for each number c.
+/// The coefficients of real columns: [Re Y Im Y] = [Re X Im X] [Re c, Im c; -Im c, Re c] for each number c. Of a real T
+/// they are c itself.
 template <class T>
-SmallMatrix real_coefficients(const SmallOf<T>& c) {
+decltype(auto) real_coefficients(const SmallOf<T>& c) {
   if constexpr (is_complex<T>) {
     SmallMatrix all(2 * c.rows, 2 * c.cols);
     for (Index j = 0; j < c.cols; ++j)
@@ -77,7 +78,7 @@ SmallMatrix real_coefficients(const SmallOf<T>& c) {
       }
     return all;
   } else {
-    return c;
+    return (c);
   }
 }
 
@@ -148,7 +149,7 @@ void combine_columns(Sequence& sequence, std::span<const BlockColumns<T>> inputs
                      std::span<const BlockColumns<T>> outputs, const SmallOf<T>& complex_or_real,
                      bool keeps_others) {
   if (columns_of<T>(outputs) == 0) return;
-  const SmallMatrix c = real_coefficients<T>(complex_or_real);
+  const SmallMatrix& c = real_coefficients<T>(complex_or_real);
   const Data coefficients = Data::bytes(
       sequence.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
   {

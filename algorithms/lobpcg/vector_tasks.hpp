@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -55,6 +56,18 @@ template <class T>
 struct GramJob {
   std::vector<BlockColumns<T>> left, right;
 };
+/// Inner products of all of `left` with all of `right`: jobs with as many blocks on the left as one takes.
+template <class T>
+std::vector<GramJob<T>> gram_jobs(const std::vector<BlockColumns<T>>& left,
+                                  const std::vector<BlockColumns<T>>& right) {
+  constexpr std::size_t blocks = 3;
+  std::vector<GramJob<T>> jobs;
+  for (std::size_t k = 0; k < left.size(); k += blocks) {
+    const auto end = std::min(left.size(), k + blocks);
+    jobs.push_back({{left.begin() + std::ptrdiff_t(k), left.begin() + std::ptrdiff_t(end)}, right});
+  }
+  return jobs;
+}
 
 /// What Residual leaves (residual.hpp), summed over all rows and ranks: squared norms of the columns of
 /// R = A X - B X diag(theta), X, A X and B X.

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <tessera/algorithms/matgen/generator_families.hpp>
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
@@ -18,6 +21,7 @@ namespace tessera::detail {
 namespace {
 
 constexpr Index largest_lattice = Index{1} << 50;
+constexpr Index largest_denominator = Index{1} << 31;  // products of two numbers below it fit
 using Number = std::complex<double>;
 
 /// exp(2 pi i numerator / denominator), the same bits for equal fractions of a turn.
@@ -102,6 +106,11 @@ SparseGenerator hofstadter_generator(const KindArguments& arguments) {
   if (lattice.nx % lattice.q != 0)
     arguments.fail("a denominator of the flux that divides the number of columns");
   lattice.p = (lattice.p % lattice.q + lattice.q) % lattice.q;
+  const Index common = std::gcd(lattice.p, lattice.q);
+  lattice.p /= common;
+  lattice.q /= common;
+  if (lattice.q > largest_denominator)
+    arguments.fail(fmt::format("a flux whose denominator is at most {}", largest_denominator));
   const auto row = [lattice](Index i, auto&& store) {
     const auto& [nx, ny, p, q] = lattice;
     const Index x = i % nx, y = i / nx;
@@ -112,11 +121,12 @@ SparseGenerator hofstadter_generator(const KindArguments& arguments) {
     if (y > 0) store(i - nx, up);
     if (y == ny - 1) store(x, std::conj(up));
   };
-  constexpr Index most_known = Index{1} << 20;
+  // Matrices of order Q, as many as there are rows divided by Q: within a few seconds.
+  constexpr Index most_known = Index{1} << 20, most_work = Index{1} << 31;
   const Index order = lattice.nx * lattice.ny;
   KnownSpectrum spectrum{
       "All eigenvalues: those of Harper's equation, of order Q, for each wave vector.", {}, {}};
-  if (order <= most_known) {
+  if (order <= most_known && order * lattice.q * lattice.q <= most_work) {
     const auto first = [](std::vector<double> all, Index count) {
       all.resize(std::min(all.size(), static_cast<std::size_t>(count)));
       return all;

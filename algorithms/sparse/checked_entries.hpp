@@ -20,6 +20,15 @@ using EntryOf = std::conditional_t<is_complex<V>, ComplexSparseEntry, SparseEntr
 template <class V>
 using EntryValue = decltype(EntryOf<V>::value);
 
+/// For messages.
+template <class T>
+std::string value_text(T x) {
+  if constexpr (is_complex<T>)
+    return fmt::format("{} + {} i", real_part(x), imag_part(x));
+  else
+    return fmt::format("{}", x);
+}
+
 template <class T>
 bool finite_value(T x) noexcept {
   return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
@@ -43,10 +52,8 @@ void for_checked_entries(const SymmetricRows& rows, Index first_row, Index end_r
     for (const EntryOf<V>& entry : space) {
       const Index row = first_row + entry.row, column = begin + entry.column;
       const auto refuse = [&](const char* expected) {
-        const std::string value =
-            is_complex<V> ? fmt::format("{} + {} i", real_part(entry.value), imag_part(entry.value))
-                          : fmt::format("{}", real_part(entry.value));
-        throw InvalidArgument("rows", fmt::format("entry ({}, {}) = {}", row, column, value), expected);
+        throw InvalidArgument(
+            "rows", fmt::format("entry ({}, {}) = {}", row, column, value_text(entry.value)), expected);
       };
       if (row >= end_row || column >= end) refuse("entries inside the rows and columns that are asked for");
       if (column > row) refuse("entries of the lower triangle");

@@ -110,7 +110,7 @@ void SavedPieces<V>::read_part(const Part& part, std::byte* memory) const {
     for (std::size_t e = 0; e < stored.size(); ++e) {
       values[e] = static_cast<V>(stored[e]);
       if (!finite_value(values[e]))
-        file_.fail(fmt::format("has the value {}, too large for float", std::abs(stored[e])));
+        file_.fail(fmt::format("has the value {}, too large for float", value_text(stored[e])));
     }
   }
 }
@@ -146,8 +146,10 @@ void SavedPieces<V>::place(const std::vector<std::byte*>& memory) {
   parallel_for(host_threads(runtime_), static_cast<Index>(parts.size()), [&](Index i, int thread) {
     const Part& part = parts[static_cast<std::size_t>(i)];
     file_.with_type([&]<class Stored>(Stored) {
-      // Real values of complex files are refused before.
-      if constexpr (is_complex<V> || !is_complex<Stored>) read_part<Stored>(part, memory[part.piece]);
+      if constexpr (is_complex<V> || !is_complex<Stored>)
+        read_part<Stored>(part, memory[part.piece]);
+      else
+        file_.fail("has complex values");
     });
     const SavedCell& last = cells[part.end_cell - 1];
     progress_.add(last.first_entry + last.entries - cells[part.first_cell].first_entry, thread);

@@ -31,7 +31,11 @@ void add_csb_magnitudes(const CsbPieceView<V>& piece, double* rows, double* colu
     for (std::int64_t e = cell.first_entry; e < cell.first_entry + cell.entries; ++e) {
       const std::int64_t row = std::int64_t(cell.first_row) + piece.rows[e],
                          column = std::int64_t(cell.first_column) + piece.columns[e];
-      const auto magnitude = static_cast<double>(std::abs(piece.values[e]));
+      const V value = piece.values[e];
+      // Also parts that are float may have a magnitude that is not.
+      const double magnitude = is_complex<V> ? std::hypot(static_cast<double>(real_part(value)),
+                                                          static_cast<double>(imag_part(value)))
+                                             : std::abs(static_cast<double>(real_part(value)));
       if (rows) rows[row] += magnitude;
       if (columns && (!piece.on_diagonal || row != column)) columns[column] += magnitude;
     }

@@ -62,6 +62,7 @@ nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known
   std::vector<Index> rows, columns;
   std::vector<double> values, lowest;
   std::vector<std::complex<double>> complex_values;
+  bool hermitian = false;
   Index n = 0;
   {
     const nb::gil_scoped_release without_python;
@@ -73,7 +74,7 @@ nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known
     std::vector<Index> begins(tiles.begin(), tiles.end());
     if (begins.empty()) begins = {0, n};
     std::vector<ComplexSparseEntry> entries;
-    const bool hermitian = generator.a->hermitian();
+    hermitian = generator.a->hermitian();
     for (std::size_t t = 0; t + 1 < begins.size(); ++t) {
       const Index width = Index{1} << 31;
       for (Index column = 0; column < begins[t + 1]; column += width) {
@@ -91,8 +92,7 @@ nb::tuple sparse_matrix(const std::string& kind, std::uint64_t seed, Index known
     }
     if (const auto exact = generator.lowest_eigenvalues(known)) lowest = *exact;
   }
-  const nb::object numbers =
-      complex_values.empty() ? to_numpy(std::move(values)) : to_numpy(std::move(complex_values));
+  const nb::object numbers = hermitian ? to_numpy(std::move(complex_values)) : to_numpy(std::move(values));
   return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(columns)), numbers, n,
                         to_numpy(std::move(lowest)));
 }

@@ -72,7 +72,7 @@ template <class T>
 std::vector<T> dense_matrix(const SymmetricRows& rows) {
   const auto n = static_cast<std::size_t>(rows.order());
   std::vector<T> a(n * n, T(0));
-  using S = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+  using S = detail::WideOf<T>;
   for_stored<S>(rows, 1, [&](Index row, Index column, S value, int) {
     const auto i = static_cast<std::size_t>(row), j = static_cast<std::size_t>(column);
     a[i + j * n] = static_cast<T>(value);
@@ -89,7 +89,7 @@ FullRows<V> full_rows(const SymmetricRows& rows, int threads) {
   const auto increment = [](Index& count) {
     return std::atomic_ref(count).fetch_add(1, std::memory_order_relaxed);
   };
-  using S = std::conditional_t<is_complex<V>, std::complex<double>, double>;
+  using S = detail::WideOf<V>;
   for_stored<S>(rows, threads, [&](Index row, Index column, S, int) {
     increment(full.begins[static_cast<std::size_t>(row) + 1]);
     if (row != column) increment(full.begins[static_cast<std::size_t>(column) + 1]);

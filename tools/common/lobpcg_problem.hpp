@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/algorithms/lobpcg/small_dense.hpp>
+#include <tessera/algorithms/sparse/checked_entries.hpp>
 #include <tessera/error.hpp>
 #include <tessera/matgen.hpp>
 #include <tessera/runtime/parallel_for.hpp>
@@ -57,6 +59,16 @@ Index whole_entries(const CsbMatrix<V, T>& a) {
   return 2 * a.stored_entries() - a.stored_diagonal_entries();
 }
 
+/// Appends the stored entries of rows [first, end).
+inline void list_entries(const SymmetricRows& rows, Index first, Index end,
+                         std::vector<SparseEntry>& entries) {
+  rows.entries(first, end, 0, end, entries);
+}
+inline void list_entries(const SymmetricRows& rows, Index first, Index end,
+                         std::vector<ComplexSparseEntry>& entries) {
+  rows.complex_entries(first, end, 0, end, entries);
+}
+
 /// Calls visit(row, column, value, thread) for the stored entries, on `threads` threads. Each
 /// thread takes a range of rows at a time. S: double, or std::complex<double>, which all matrices have.
 template <class S = double, class Visit>
@@ -68,16 +80,13 @@ void for_stored(const SymmetricRows& rows, int threads, const Visit& visit) {
   for (std::size_t t = 0; t + 1 < tiles.size(); ++t)
     for (Index first = tiles[t]; first < tiles[t + 1]; first += max_rows) cuts.push_back(first);
   cuts.push_back(rows.order());
-  using Entry = std::conditional_t<is_complex<S>, ComplexSparseEntry, SparseEntry>;
+  using Entry = detail::EntryOf<S>;
   std::vector<std::vector<Entry>> space(static_cast<std::size_t>(threads));
   parallel_for(threads, static_cast<Index>(cuts.size()) - 1, [&](Index part, int thread) {
     const Index first = cuts[static_cast<std::size_t>(part)], end = cuts[static_cast<std::size_t>(part) + 1];
     std::vector<Entry>& entries = space[static_cast<std::size_t>(thread)];
     entries.clear();
-    if constexpr (is_complex<S>)
-      rows.complex_entries(first, end, 0, end, entries);
-    else
-      rows.entries(first, end, 0, end, entries);
+    list_entries(rows, first, end, entries);
     for (const Entry& entry : entries) visit(first + entry.row, Index(entry.column), entry.value, thread);
   });
 }

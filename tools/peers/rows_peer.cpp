@@ -4,6 +4,7 @@
 
 #include <complex>
 
+#include <tessera/algorithms/lobpcg/small_dense.hpp>
 #include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
@@ -42,7 +43,7 @@ class CsrRowsPeer final : public OperatorPeer<T> {
     const FullRows<V> full = full_rows<V>(*problem.a, host_threads(this->runtime_));
     bytes_ = csr_bytes(full, sizeof(std::uint32_t));
     const std::vector<Index> places(full.columns.begin(), full.columns.end());
-    using Wide = std::conditional_t<is_complex<V>, std::complex<double>, double>;
+    using Wide = detail::WideOf<V>;
     const std::vector<Wide> values(full.values.begin(), full.values.end());
     CsrArrays arrays{full.begins, places, {}, {}};
     if constexpr (is_complex<V>)

@@ -53,7 +53,6 @@ double run_slepc(Runtime& runtime, const SparseEigenProblem& problem, const std:
 template <class T>
 double run_lanczos(Runtime& runtime, const SparseEigenProblem& problem, bool on_gpu,
                    SparseEigenSolution& solution) {
-  if (problem.b) throw InvalidArgument("--peer", "lanczos", "another peer, for A x = lambda B x");
   const Index vectors = lanczos_vectors(problem.count, problem.a->order());
   const LanczosOptions options{.count = problem.count,
                                .largest = problem.largest,
@@ -65,7 +64,7 @@ double run_lanczos(Runtime& runtime, const SparseEigenProblem& problem, bool on_
   double conversion = 0, seconds = 0;
   LanczosResult theirs;
   const Index vectors_of_n = on_gpu ? 1 : vectors + 1;
-  require_memory(runtime, "--peer lanczos",
+  require_memory(runtime, on_gpu ? "--peer cusparse-lanczos" : "--peer lanczos",
                  static_cast<double>(problem.whole_entries) * (sizeof(T) + sizeof(std::int32_t)) +
                      static_cast<double>(problem.a->order() * vectors_of_n) * sizeof(T));
   runtime.run_exclusively(cpu_threads(runtime), [&] {

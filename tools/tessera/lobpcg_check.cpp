@@ -12,6 +12,7 @@
 #include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
+#include "lobpcg_problem.hpp"
 #include "machine_limits.hpp"
 
 namespace tessera::program {
@@ -22,20 +23,6 @@ namespace {
 /// X by rows; each row has k numbers, S: double or std::complex<double>.
 template <class S>
 using RowMajor = std::vector<S>;
-
-template <class T>
-using WideOf = std::conditional_t<is_complex<T>, std::complex<double>, double>;
-
-/// What lists the entries that S can be.
-template <class S>
-using EntryOf = std::conditional_t<is_complex<S>, ComplexSparseEntry, SparseEntry>;
-inline void list_entries(const SymmetricRows& rows, Index first, Index end, std::vector<SparseEntry>& out) {
-  rows.entries(first, end, 0, end, out);
-}
-inline void list_entries(const SymmetricRows& rows, Index first, Index end,
-                         std::vector<ComplexSparseEntry>& out) {
-  rows.complex_entries(first, end, 0, end, out);
-}
 
 /// |x|^2.
 template <class S>

@@ -298,7 +298,9 @@ class LobpcgRun {
             result, reference, against);
         check.failure = mismatch;
       }
-      if (!result) check.failure = fmt::format("not converged: {}", reason_of(result.status()));
+      if (!result)
+        check.failure = fmt::format("not converged: {}{}{}", reason_of(result.status()),
+                                    mismatch.empty() ? "" : "; ", mismatch);
       if (check.any()) run.check = check;
     }
     if (last) {

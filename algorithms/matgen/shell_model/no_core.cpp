@@ -27,11 +27,6 @@ int last_shell(int nucleons) noexcept {
   return shell;
 }
 
-/// The largest sum of the weights of two orbits between which there are elements.
-int largest_pair(const ShellInteraction& interaction, const ShellModelSpace& space) {
-  return max_pair_weight(interaction.orbits(), space);
-}
-
 /// b^2 = hbar / (m omega), in fm^2.
 double length_squared(double oscillator) noexcept {
   return nucleon_hbar2_over_m / oscillator;
@@ -94,10 +89,11 @@ ShellInteraction minnesota_interaction(std::vector<ShellOrbit> orbits, const She
 
 void add_coulomb(ShellInteraction& interaction, const ShellModelSpace& space, double oscillator) {
   const double scale = coulomb_constant / std::sqrt(2 * length_squared(oscillator));
-  const ShellInteraction orbits(interaction.orbits(), largest_pair(interaction, space));
+  const int pair = max_pair_weight(interaction.orbits(), space);
+  const ShellInteraction orbits(interaction.orbits(), pair);
   interaction.tell_nucleons_apart();
   for_central_elements(
-      orbits, OscillatorBrackets(largest_pair(interaction, space)),
+      orbits, OscillatorBrackets(pair),
       [&](int n, int n2, int l, int, int) { return scale * oscillator_inverse(n, n2, l); },
       [&](int a, int b, int c, int d, int j, int t, double value) {
         if (t == 1) interaction.add_like_element(Nucleon::proton, {a, b, c, d, j}, value);
@@ -113,9 +109,10 @@ void add_lawson(ShellInteraction& interaction, const ShellModelSpace& space, dou
     if (!interaction.neutron_energies.empty()) interaction.neutron_energies[a] += energy;
   }
   const bool separate = !interaction.isospin_invariant();
-  const ShellInteraction orbits(interaction.orbits(), largest_pair(interaction, space));
+  const int pair = max_pair_weight(interaction.orbits(), space);
+  const ShellInteraction orbits(interaction.orbits(), pair);
   for_central_elements(
-      orbits, OscillatorBrackets(largest_pair(interaction, space)),
+      orbits, OscillatorBrackets(pair),
       [&](int n, int n2, int l, int, int) { return n == n2 ? -2 * unit / nucleons * (2 * n + l + 1.5) : 0.; },
       [&](int a, int b, int c, int d, int j, int t, double value) {
         if (value == 0) return;

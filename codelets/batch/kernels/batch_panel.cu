@@ -231,7 +231,7 @@ void launch_reduction_by_panels(cudaStream_t stream, cublasHandle_t cublas,
   load_kernel<<<static_cast<unsigned>(count), 512, 0, stream>>>(reduction);
   allow_dynamic_memory(panel_kernel<S>, bytes);
   for (Index begin = 0; begin < n; begin += shape.width) {
-    // With a multiprocessor for each matrix or less, the rest is faster in its shared memory once that fits.
+    // With one block of threads for each matrix the rest is faster in shared memory, once it fits.
     if (blocks == 1 && reduced_in_shared<S>(n - begin)) {
       Reduction<S> rest = reduction;
       rest.first = static_cast<int>(begin);

@@ -80,7 +80,7 @@ struct Reduction {
   int *exponent, *info;
   Progress* progress;  ///< (W) or null
   int first =
-      0;  ///< columns before are reduced, and the rest of A is in v: of launch_reduction's in shared memory
+      0;  ///< columns before are reduced, the rest of A is in v, and n - first rows fit into shared memory
 };
 /// A = 2^exponent Q T Q^H with Q = H_0 H_1 ..., H_j = I - tau_j v_j v_j^H, v_j zero above row j + 1 and 1
 /// there (both are stored). d and e: T, zeros where A is not finite.

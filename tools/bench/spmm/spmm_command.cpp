@@ -222,7 +222,7 @@ class SpmmRunner {
   CheckRecord check(const std::vector<T>& y) const {
     session_.progress().stage("checking");
     const auto k = static_cast<std::size_t>(columns_);
-    using S = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+    using S = detail::WideOf<T>;
     struct Sums {
       std::vector<S> values;
       std::vector<double> magnitudes;
